@@ -1,0 +1,34 @@
+#include "common/base/uuid.h"
+
+#include "tests/support/test_main.h"
+
+#include <errno.h>
+
+START_TEST(text_round_trip)
+{
+    for (int i = 0; i < 1000; i++) {
+        struct uuid id = uuid_random(), back;
+        char text[UUID_TEXT_LEN + 1];
+
+        uuid_to_text(id, text);
+        ck_assert_uint_eq(strlen(text), 22);
+        ck_assert_int_ne(text[0], '-');
+        ck_assert_int_eq(uuid_from_text(str_of(text), &back), 0);
+        ck_assert(uuid_eq(id, back));
+    }
+}
+END_TEST
+
+START_TEST(malformed_text_is_refused)
+{
+    struct uuid id;
+
+    ck_assert_int_eq(uuid_from_text(STR(""), &id), -EINVAL);
+    ck_assert_int_eq(uuid_from_text(STR("AAAAAAAAAAAAAAAAAAAAA!"), &id), -EINVAL);
+    ck_assert_int_eq(uuid_from_text(STR("AAAAAAAAAAAAAAAAAAAAAAAAA"), &id), -EINVAL);
+    ck_assert_int_eq(uuid_from_text(STR("AAAAAAAAAAAAAAAAAAAAAA"), &id), 0);
+    ck_assert(uuid_is_zero(id));
+}
+END_TEST
+
+TEST_MAIN("common/base/uuid", text_round_trip, malformed_text_is_refused)
