@@ -1,10 +1,12 @@
 /*
  * arena.h - memory that lives and dies together
  *
- * One per request: decoded structs, texts and the answer live in it, and it is reset when the last byte is sent. Not
- * thread-safe; a request has one owner at a time. A zeroed struct is a valid empty arena.
+ * One per request: decoded structs, texts and the answer live in it, and it is reset when the last
+ * byte is sent. Not thread-safe; a request has one owner at a time. A zeroed struct is a valid
+ * empty arena.
  *
- * An arena can also hold references of other objects: arena_hold() runs drop(obj) at reset, newest first.
+ * An arena can also hold references of other objects: arena_hold() runs drop(obj) at reset, newest
+ * first.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /*
- * base64.h - base64 in its two alphabets: the standard one (padded) and the one for URLs (not padded)
+ * base64.h - base64 in its two alphabets: the standard one (padded) and the one for URLs (not
+ * padded)
  */
 #pragma once
 
@@ -10,7 +11,7 @@
 
 void base64_encode(struct slice data, char *ret_text);
 void base64url_encode(struct slice data, char *ret_text);
-/* At most max bytes; padding may be there or not. -EINVAL for a foreign character or a length that cannot be, -ENOSPC
- * where it does not fit. */
+/* At most max bytes; padding may be there or not. -EINVAL for a foreign character or a length that
+ * cannot be, -ENOSPC where it does not fit. */
 int base64_decode(struct str text, uint8_t *ret, size_t max, size_t *ret_len) MUST_CHECK;
 int base64url_decode(struct str text, uint8_t *ret, size_t max, size_t *ret_len) MUST_CHECK;

@@ -49,8 +49,8 @@ static inline void be64_write(void *p, uint64_t v)
 enum { VARINT_MAX_BYTES = 5, VARLONG_MAX_BYTES = 10 };
 
 /*
- * Unsigned varint at p, at most len bytes and max_bytes of encoding. Returns the bytes read, 0 where the bytes end
- * too soon or the encoding is too long.
+ * Unsigned varint at p, at most len bytes and max_bytes of encoding. Returns the bytes read, 0
+ * where the bytes end too soon or the encoding is too long.
  */
 size_t varint_read_u(const uint8_t *p, size_t len, size_t max_bytes, uint64_t *ret);
 /* Writes at most VARLONG_MAX_BYTES and returns how many. */

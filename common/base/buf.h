@@ -1,8 +1,8 @@
 /*
  * buf.h - reference-counted bytes
  *
- * A frame is read into one buf; whoever keeps a slice of it holds a reference (often through an arena). The count is
- * atomic; the bytes are written by one owner before the buf is shared.
+ * A frame is read into one buf; whoever keeps a slice of it holds a reference (often through an
+ * arena). The count is atomic; the bytes are written by one owner before the buf is shared.
  */
 #pragma once
 

@@ -1,8 +1,9 @@
 /*
  * clock.h - time behind a struct that a test can set
  *
- * Wall-clock milliseconds stamp records and files; the monotonic clock measures waits and never jumps. Logic gets a
- * struct clock handed in and calls nothing else; clock_system is the one that reads the machine.
+ * Wall-clock milliseconds stamp records and files; the monotonic clock measures waits and never
+ * jumps. Logic gets a struct clock handed in and calls nothing else; clock_system is the one that
+ * reads the machine.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /*
  * containers.h - uthash and utlist, made to use our allocation
  *
- * Include this instead of <uthash.h>. HASH_FIND_STR_LEN looks a struct str up in a table keyed by char * and length.
+ * Include this instead of <uthash.h>. HASH_FIND_STR_LEN looks a struct str up in a table keyed by
+ * char * and length.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /*
- * crc32c.h - the checksum of record batches v2 (Castagnoli), and the CRC-32 of older message formats
+ * crc32c.h - the checksum of record batches v2 (Castagnoli), and the CRC-32 of older message
+ * formats
  */
 #pragma once
 

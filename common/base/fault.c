@@ -33,7 +33,8 @@ static void arm(struct str point, struct fault f, int nth, bool sticky)
     a->sticky = sticky;
 }
 
-/* point:kind:value:nth[,...]; kind is errno, short or crash. A malformed item stops the process: it is a test's slip. */
+/* point:kind:value:nth[,...]; kind is errno, short or crash. A malformed item stops the process: it
+ * is a test's slip. */
 static void arm_item(struct str item)
 {
     struct str part[4];

@@ -1,9 +1,9 @@
 /*
  * fault.h - named places where a test can make an operation fail
  *
- * Compiled in only with the meson option `faults`; otherwise fault_hit() is the constant 0 and costs nothing. A test arms a
- * point by name, or a process through the environment: KLAMM_FAULTS="fs.pwrite:short:17:3" lets the third write be cut
- * to 17 bytes.
+ * Compiled in only with the meson option `faults`; otherwise fault_hit() is the constant 0 and
+ * costs nothing. A test arms a point by name, or a process through the environment:
+ * KLAMM_FAULTS="fs.pwrite:short:17:3" lets the third write be cut to 17 bytes.
  */
 #pragma once
 

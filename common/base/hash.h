@@ -7,5 +7,6 @@
 
 /* String.hashCode of Java for ASCII text; used for fetcher and coordinator placement. */
 int32_t hash_java(struct str s);
-/* murmur2 of Kafka's default partitioner, as a signed number; a partition is (hash & 0x7fffffff) % count. */
+/* murmur2 of Kafka's default partitioner, as a signed number; a partition is (hash & 0x7fffffff) %
+ * count. */
 int32_t hash_murmur2(struct slice data);

@@ -1,8 +1,8 @@
 /*
  * lock.h - mutexes with ranks
  *
- * Every lock has a rank from ranks.def; taking one out of order aborts at once instead of deadlocking one day. The check
- * costs a few thread-local words and stays on in release builds.
+ * Every lock has a rank from ranks.def; taking one out of order aborts at once instead of
+ * deadlocking one day. The check costs a few thread-local words and stays on in release builds.
  */
 #pragma once
 
@@ -61,4 +61,6 @@ static inline struct mutex *mutex_locked(struct mutex *m) NO_TSA
     for (struct mutex *CLEANUP(mutex_unlock_p) held_##n = mutex_locked(m), *once_##n = held_##n;   \
          once_##n; once_##n = NULL)
 /* Holds m until the function returns. */
-#define LOCK_SCOPE(m) struct mutex *CLEANUP(mutex_unlock_p) scope_lock_ UNUSED = mutex_locked(m)
+#define LOCK_SCOPE(m)                                                                              \
+    struct mutex *CLEANUP(mutex_unlock_p)                                                          \
+    scope_lock_ UNUSED = mutex_locked(m)

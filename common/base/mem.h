@@ -1,8 +1,9 @@
 /*
  * mem.h - allocation that cannot fail
  *
- * Out of memory aborts: what a peer can make us allocate is bounded where it is read (frame size, array
- * lengths by bytes left, queue caps), so a failing malloc is a broken machine and not an input error.
+ * Out of memory aborts: what a peer can make us allocate is bounded where it is read (frame size,
+ * array lengths by bytes left, queue caps), so a failing malloc is a broken machine and not an
+ * input error.
  */
 #pragma once
 

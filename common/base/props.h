@@ -1,8 +1,9 @@
 /*
  * props.h - Java's .properties files: server.properties, meta.properties, client configs
  *
- * Comments (# and !), the separators '=', ':' and blanks, line continuation, and the escapes \t \n \r \f \\ \uXXXX are read as
- * java.util.Properties reads them. Of a key that stands twice the last value counts.
+ * Comments (# and !), the separators '=', ':' and blanks, line continuation, and the escapes \t \n
+ * \r \f \\ \uXXXX are read as java.util.Properties reads them. Of a key that stands twice the last
+ * value counts.
  */
 #pragma once
 

@@ -51,7 +51,8 @@ void say(enum say_level level, const char *fmt, ...)
     va_end(ap);
     n = MIN(n + (size_t)MAX(more, 0), sizeof line - 2);
     line[n++] = '\n';
-    /* One write is one line, also when threads speak at once; a full or closed stderr must not stop the broker. */
+    /* One write is one line, also when threads speak at once; a full or closed stderr must not stop
+     * the broker. */
     ssize_t written UNUSED = write(STDERR_FILENO, line, n);
 }
 

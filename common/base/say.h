@@ -1,13 +1,14 @@
 /*
  * say.h - diagnostics ("log" always means the data log)
  *
- * One line per event, key facts as name=value, and for whatever waits: what is awaited, since when, and what unblocks it.
- * A line goes to stderr with one write: time, level, thread, text. Thread: any.
+ * One line per event, key facts as name=value, and for whatever waits: what is awaited, since when,
+ * and what unblocks it. A line goes to stderr with one write: time, level, thread, text. Thread:
+ * any.
  *
  *   say_info("replica caught up partition=%s-%d offset=%" PRId64, topic, partition, offset);
  *
- * Where a client can trigger a line, use say_limited(): at most `per_10s` lines each ten seconds and call site, then one
- * line that counts what was left out.
+ * Where a client can trigger a line, use say_limited(): at most `per_10s` lines each ten seconds
+ * and call site, then one line that counts what was left out.
  */
 #pragma once
 
@@ -36,7 +37,8 @@ struct say_limit {
     _Atomic uint32_t said;
 };
 
-/* True if a line may be said now; *ret_left_out counts the lines left out in the window before, to be mentioned. */
+/* True if a line may be said now; *ret_left_out counts the lines left out in the window before, to
+ * be mentioned. */
 bool say_limit_pass(struct say_limit *l, uint32_t per_10s, uint32_t *ret_left_out);
 
 #define say_limited(level, per_10s, fmt, ...)                                                      \

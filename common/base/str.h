@@ -1,8 +1,8 @@
 /*
  * str.h - text and bytes with a length, and checked number parsing
  *
- * Both are values that borrow: the comment where one is stored says from whom. A NULL pointer is Kafka's null; an empty
- * text has a pointer that is not NULL.
+ * Both are values that borrow: the comment where one is stored says from whom. A NULL pointer is
+ * Kafka's null; an empty text has a pointer that is not NULL.
  */
 #pragma once
 
@@ -50,7 +50,8 @@ char *str_dup(struct str s);
 bool str_starts_with(struct str s, struct str prefix);
 /* Without blanks (space, tab, CR, LF) at both ends. */
 struct str str_trim(struct str s);
-/* Cuts the part before the first sep off *rest into *ret_part; false when *rest is null (all parts were taken). */
+/* Cuts the part before the first sep off *rest into *ret_part; false when *rest is null (all parts
+ * were taken). */
 bool str_split(struct str *rest, char sep, struct str *ret_part);
 
 static inline struct slice slice_of(const void *p, size_t len)
@@ -79,7 +80,8 @@ static inline struct slice slice_from(struct slice s, size_t at)
     return slice_sub(s, at, s.len - at);
 }
 
-/* Decimal numbers, whole text, optional sign. -EINVAL for what is no number, -ERANGE outside [min, max]. */
+/* Decimal numbers, whole text, optional sign. -EINVAL for what is no number, -ERANGE outside [min,
+ * max]. */
 int str_to_i64(struct str s, int64_t min, int64_t max, int64_t *ret) MUST_CHECK;
 int str_to_i32(struct str s, int32_t min, int32_t max, int32_t *ret) MUST_CHECK;
 int str_to_double(struct str s, double *ret) MUST_CHECK;

@@ -1,8 +1,9 @@
 /*
  * strbuf.h - a growing text or byte buffer with a cap
  *
- * A zeroed struct is a valid empty buffer without a cap. Past the cap nothing is added and the buffer remembers it
- * (strbuf_full), so that a caller checks once. s is NUL-terminated whenever it is not NULL.
+ * A zeroed struct is a valid empty buffer without a cap. Past the cap nothing is added and the
+ * buffer remembers it (strbuf_full), so that a caller checks once. s is NUL-terminated whenever it
+ * is not NULL.
  */
 #pragma once
 

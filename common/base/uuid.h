@@ -24,7 +24,8 @@ static inline bool uuid_eq(struct uuid a, struct uuid b)
     return memcmp(a.b, b.b, sizeof a.b) == 0;
 }
 
-/* A random (version 4) id that Kafka would also give out: not reserved, its text not starting with '-'. */
+/* A random (version 4) id that Kafka would also give out: not reserved, its text not starting with
+ * '-'. */
 struct uuid uuid_random(void);
 /* ret_text holds UUID_TEXT_LEN + 1 bytes. */
 void uuid_to_text(struct uuid id, char ret_text[UUID_TEXT_LEN + 1]);

@@ -1,3 +1,6 @@
+/*
+ * varint.c - the bounds-checked reading and writing of varints that be.h declares
+ */
 #include "common/base/be.h"
 
 size_t varint_read_u(const uint8_t *p, size_t len, size_t max_bytes, uint64_t *ret)

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Files of one test live below this directory; made fresh for each test, removed by the test's process at exit. */
+/* Files of one test live below this directory; made fresh for each test, removed by the test's
+ * process at exit. */
 const char *test_tmpdir(void);
 
 static inline int test_main_run(const char *name, const TTest *const *tests, size_t count)

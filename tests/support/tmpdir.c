@@ -1,3 +1,6 @@
+/*
+ * tmpdir.c - a directory per test process, removed when that process exits
+ */
 #include "tests/support/test_main.h"
 
 #include "common/base/mem.h"
