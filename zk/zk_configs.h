@@ -1,0 +1,51 @@
+/*
+ * zk_configs.h - overrides below /config, and the notifications that tell every broker of a change
+ *
+ * type is one of topics, brokers, clients, users, ips; name stands as it does in the path (node_sanitize for the last
+ * three; "<default>"; "u/clients/c" for a pair).
+ */
+#pragma once
+
+#include "zk/node_config.h"
+#include "zk/zk_store.h"
+
+struct zk_config {
+    struct str name;       /* in */
+    enum zk_result result; /* ZK_OK (an absent node has no overrides), ZK_MALFORMED (said) */
+    bool is_present;
+    struct node_config node;
+};
+
+enum zk_result zk_config_read(struct zk_store *s, const char *type, struct str name,
+                              struct arena *a, struct node_config *ret);
+/* Many of one type, pipelined. */
+enum zk_result zk_configs_read(struct zk_store *s, const char *type, struct arena *a,
+                               struct zk_config *list, size_t count);
+/* Names below /config/TYPE, sorted. */
+enum zk_result zk_configs_list(struct zk_store *s, const char *type, struct arena *a,
+                               struct zk_names *ret);
+
+/*
+ * Sets or creates, the last writer wins; checked against a change of controller. No notification: zk_config_notify()
+ * afterwards. ZK_CONTROLLER_MOVED: no controller now, or it changed meanwhile; ZK_REFUSED: a KRaft one.
+ */
+enum zk_result zk_config_set(struct zk_store *s, const char *type, struct str name,
+                             const struct node_config *config);
+/* Absent is ZK_OK. Empty parents of a pair ("u/clients/c") go too. */
+enum zk_result zk_config_delete(struct zk_store *s, const char *type, struct str name);
+
+enum zk_result zk_config_notify(struct zk_store *s, const char *type, struct str name);
+
+/*
+ * The reader of /config/changes: each trigger (start, child event, new session) calls zk_config_changes_run(), which lists
+ * the directory (arming the child handler), calls fn for every notification not handled yet, in order, and deletes those
+ * older than 15 minutes. An error ends the pass; the next one goes on from there. Owned by one thread.
+ */
+struct zk_config_changes {
+    int64_t last; /* number of the last one handled; -1 at the start */
+};
+
+typedef void (*zk_config_change_fn)(const struct node_config_change *change, void *ctx);
+
+enum zk_result zk_config_changes_run(struct zk_store *s, struct zk_config_changes *c,
+                                     zk_config_change_fn fn, void *ctx);
