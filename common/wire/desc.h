@@ -1,9 +1,9 @@
 /*
  * desc.h - how a message is described to the codec: fields, structs, messages, APIs
  *
- * The tables are generated from the schemas into messages.c, are constant, and may be read by any thread. A field's
- * value lies at .at in its struct: an array as a pointer followed by its int32_t count, a nullable struct as a pointer
- * (FIELD_POINTER), any other struct in place.
+ * The tables are generated from the schemas into messages.c, are constant, and may be read by any
+ * thread. A field's value lies at .at in its struct: an array as a pointer followed by its int32_t
+ * count, a nullable struct as a pointer (FIELD_POINTER), any other struct in place.
  */
 #pragma once
 

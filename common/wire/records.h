@@ -1,9 +1,9 @@
 /*
  * records.h - the record batches inside a message: bytes in memory, or a range of a file
  *
- * A Fetch answer is made of file ranges, which leave by sendfile and are never copied here. Bytes where file is NULL;
- * null where bytes.p is NULL too. Nothing is owned: whoever made the message keeps the bytes and the file alive until
- * it is sent.
+ * A Fetch answer is made of file ranges, which leave by sendfile and are never copied here. Bytes
+ * where file is NULL; null where bytes.p is NULL too. Nothing is owned: whoever made the message
+ * keeps the bytes and the file alive until it is sent.
  */
 #pragma once
 

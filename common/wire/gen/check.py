@@ -63,7 +63,7 @@ def check_field(field, message):
         return "no version of the message has the field"
     if field.type == "struct" and not field.struct.fields:
         return "a struct without fields"
-    if field.array and field.type in ("bytes", "records", "bool", "f64", "uuid") and field.type != "uuid":
+    if field.array and field.type in ("bytes", "records", "bool", "f64"):
         return f"an array of {field.type} is not supported: no message needs it"
     return check_default(field) or check_nullable(field) or check_tag(field, message)
 
@@ -74,12 +74,13 @@ def check_struct(struct, message):
         wrong = check_field(field, message)
         if field.name in names or field.name + "_count" in names:
             wrong = "the name is taken"
-        if field.tag is not None and field.tag in tags:
-            wrong = "the tag is taken"
+        if field.tag is not None and field.tag <= max(tags, default=-1):
+            wrong = "tags must ascend, as the codec writes them in this order"
         names.add(field.name)
         if field.array:
             names.add(field.name + "_count")
-        tags.add(field.tag)
+        if field.tag is not None:
+            tags.add(field.tag)
         if wrong:
             raise SchemaError(f"{message.path}:{field.line}: {field.name}: {wrong}")
 
