@@ -1,0 +1,69 @@
+/*
+ * fs.h - files: whole reads and writes, durable replacement, and a bounded cache of open descriptors
+ *
+ * A struct file is a name that can be opened: it holds a descriptor only while it is in use or in the cache, so that 100,000
+ * partitions need not 100,000 descriptors. Reference-counted; a removed or renamed file can still be read through its
+ * references. Fault points: fs.pwrite, fs.pread, fs.fsync, fs.rename, fs.open. Thread: any.
+ * Errors are -errno; -EIO also for a file that is shorter than what was asked for.
+ */
+#pragma once
+
+#include "common/base/str.h"
+#include "common/base/strbuf.h"
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+struct file;
+
+/* How many descriptors may stay open while nobody uses them; set once at start. */
+void file_cache_set_limit(int count);
+
+enum file_mode { FILE_READ, FILE_WRITE /* read and write, created where absent */ };
+
+int file_open(const char *path, enum file_mode mode, struct file **ret) MUST_CHECK;
+struct file *file_ref(struct file *f);
+/* NULL-safe, returns NULL. */
+struct file *file_unref(struct file *f);
+void file_unref_p(struct file **f);
+/* Valid until the file is renamed. */
+const char *file_path(const struct file *f);
+
+/* A descriptor that stays open until file_unpin(), or -errno. */
+int file_pin(struct file *f) MUST_CHECK;
+void file_unpin(struct file *f);
+
+/* All n bytes, or an error. */
+int file_pread(struct file *f, void *dst, size_t n, uint64_t pos) MUST_CHECK;
+/* As many bytes as are there, up to n: 0 at the end. */
+ssize_t file_pread_some(struct file *f, void *dst, size_t n, uint64_t pos) MUST_CHECK;
+/* Only what the page cache has: -EAGAIN where the disk would have to be read. */
+ssize_t file_pread_cached(struct file *f, void *dst, size_t n, uint64_t pos) MUST_CHECK;
+int file_pwrite(struct file *f, struct slice data, uint64_t pos) MUST_CHECK;
+int file_pwritev(struct file *f, const struct iovec *iov, int count, uint64_t pos) MUST_CHECK;
+int file_truncate(struct file *f, uint64_t size) MUST_CHECK;
+int file_fsync(struct file *f) MUST_CHECK;
+int file_size(struct file *f, uint64_t *ret) MUST_CHECK;
+/* Renames on disk and in the struct; a target that exists is replaced. */
+int file_rename(struct file *f, const char *path) MUST_CHECK;
+/* The directory it stands in was renamed: only the struct's path changes. */
+void file_moved(struct file *f, const char *path);
+
+/* Whole small files. At most max bytes, else -EFBIG. */
+int fs_read_file(const char *path, size_t max, struct strbuf *ret) MUST_CHECK;
+/* Writes path.tmp, fsyncs it, renames it to path and fsyncs the directory: a crash leaves the old text or the new one. */
+int fs_replace_file(const char *path, struct str text) MUST_CHECK;
+int fs_fsync_dir(const char *path) MUST_CHECK;
+int fs_mkdir(const char *path) MUST_CHECK;
+/* Files and directories below path, and path itself; absent is fine. */
+int fs_remove_tree(const char *path) MUST_CHECK;
+bool fs_exists(const char *path);
+
+/* Names of the entries of a directory, sorted; without . and .. */
+struct fs_names {
+    char **v;
+    size_t count;
+    size_t cap;
+};
+int fs_list_dir(const char *path, struct fs_names *ret) MUST_CHECK;
+void fs_names_deinit(struct fs_names *names);
