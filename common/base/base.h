@@ -37,7 +37,7 @@
 /* Gives a pointer away and leaves NULL behind. */
 #define TAKE(ptr)                                                                                  \
     ({                                                                                             \
-        __auto_type *take_at_ = &(ptr);                                                            \
+        __auto_type take_at_ = &(ptr);                                                             \
         __auto_type take_val_ = *take_at_;                                                         \
         *take_at_ = NULL;                                                                          \
         take_val_;                                                                                 \
@@ -46,7 +46,7 @@
 /* Gives a struct away and leaves a zeroed one behind. */
 #define MOVE(obj)                                                                                  \
     ({                                                                                             \
-        __auto_type *move_at_ = &(obj);                                                            \
+        __auto_type move_at_ = &(obj);                                                             \
         __auto_type move_val_ = *move_at_;                                                         \
         memset(move_at_, 0, sizeof *move_at_);                                                     \
         move_val_;                                                                                 \
