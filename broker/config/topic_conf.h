@@ -1,0 +1,62 @@
+/*
+ * topic_conf.h - the settings of one topic: its overrides from ZooKeeper over the broker's defaults
+ *
+ * Immutable and reference-counted: a change makes a new one, which is swapped in. Thread: any.
+ */
+#pragma once
+
+#include "common/base/str.h"
+
+enum timestamp_type { TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME };
+
+enum { CLEANUP_DELETE = 1, CLEANUP_COMPACT = 2 };
+
+/* As in the attributes of a batch; what the topic asks for may also be "as the producer sent it". */
+enum compression {
+    COMPRESSION_NONE = 0,
+    COMPRESSION_GZIP = 1,
+    COMPRESSION_SNAPPY = 2,
+    COMPRESSION_LZ4 = 3,
+    COMPRESSION_ZSTD = 4,
+    COMPRESSION_PRODUCER = -1,
+};
+
+struct topic_conf {
+    _Atomic unsigned refs;
+    unsigned cleanup_policy; /* CLEANUP_ bits */
+    enum compression compression;
+    int compression_gzip_level; /* -1 = the library's own */
+    int compression_lz4_level;
+    int compression_zstd_level;
+    int64_t delete_retention_ms;
+    int64_t file_delete_delay_ms;
+    int64_t flush_messages;
+    int64_t flush_ms;
+    int32_t index_interval_bytes;
+    int64_t max_compaction_lag_ms;
+    int32_t max_message_bytes;
+    bool message_downconversion_enable;
+    int64_t timestamp_after_max_ms;
+    int64_t timestamp_before_max_ms;
+    enum timestamp_type timestamp_type;
+    double min_cleanable_dirty_ratio;
+    int64_t min_compaction_lag_ms;
+    int32_t min_insync_replicas;
+    bool preallocate;
+    int64_t retention_bytes; /* -1 = no limit */
+    int64_t retention_ms;    /* -1 = for ever */
+    int32_t segment_bytes;
+    int32_t segment_index_bytes;
+    int64_t segment_jitter_ms;
+    int64_t segment_ms;
+    bool unclean_leader_election_enable;
+    char *leader_throttled_replicas;   /* as given; "" none */
+    char *follower_throttled_replicas; /* as given; "" none */
+};
+
+/* Kafka's built-in defaults, one reference; for tests and as the base that overrides are applied to. */
+struct topic_conf *topic_conf_new(void);
+struct topic_conf *topic_conf_copy(const struct topic_conf *c);
+struct topic_conf *topic_conf_ref(struct topic_conf *c);
+/* NULL-safe, returns NULL. */
+struct topic_conf *topic_conf_unref(struct topic_conf *c);
