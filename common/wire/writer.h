@@ -39,7 +39,7 @@ struct writer {
 };
 
 void writer_init(struct writer *w, struct arena *arena);
-/* Counts instead of writing: writer_len() says how long it would be. scratch has 16 bytes or more. */
+/* Counts instead of writing: writer_len() says how long it would be. scratch: 16 bytes or more. */
 void writer_init_measure(struct writer *w, uint8_t *scratch, size_t size);
 /* Closes the last piece. More may be written afterwards, and needs another writer_end. */
 void writer_end(struct writer *w);

@@ -84,7 +84,7 @@ START_TEST(defaults_survive_the_wire_in_every_version)
 }
 END_TEST
 
-/* Every proper prefix is too short, and says so without reading past its end (a copy: ASan sees). */
+/* Every proper prefix is refused, without a read past its end (it is a copy, so that ASan sees). */
 START_TEST(every_truncation_is_refused)
 {
     struct random_source r = {77};
