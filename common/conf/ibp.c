@@ -1,0 +1,55 @@
+#include "common/conf/ibp.h"
+
+#include <errno.h>
+
+static const char *const names[] = {
+#define IBP(name, text) [IBP_##name] = (text),
+#include "common/conf/ibp.def"
+#undef IBP
+};
+
+const char *ibp_name(enum ibp ibp)
+{
+    assert(ibp < IBP_COUNT);
+    return names[ibp];
+}
+
+/* "3.9-IV0" -> "3.9", "0.10.2-IV0" -> "0.10.2". */
+static struct str line_of(struct str name)
+{
+    struct str rest = name, line;
+
+    str_split(&rest, '-', &line);
+    return line;
+}
+
+/* The first two numbers, or three where the first is 0, as Kafka counted its lines before 1.0. */
+static struct str line_asked_for(struct str text)
+{
+    int parts = str_starts_with(text, STR("0.")) ? 3 : 2;
+
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.p[i] == '.' && --parts == 0)
+            return (struct str){text.p, i};
+    }
+    return text;
+}
+
+int ibp_parse(struct str text, enum ibp *ret)
+{
+    struct str line = line_asked_for(text);
+
+    for (int i = 0; i < IBP_COUNT; i++) {
+        if (str_eqz(text, names[i])) {
+            *ret = (enum ibp)i;
+            return 0;
+        }
+    }
+    for (int i = IBP_COUNT - 1; i >= 0; i--) {
+        if (str_eq(line, line_of(str_of(names[i])))) {
+            *ret = (enum ibp)i;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
