@@ -1,9 +1,11 @@
 /*
- * fs.h - files: whole reads and writes, durable replacement, and a bounded cache of open descriptors
+ * fs.h - files: whole reads and writes, durable replacement, and a bounded cache of open
+ * descriptors
  *
- * A struct file is a name that can be opened: it holds a descriptor only while it is in use or in the cache, so that 100,000
- * partitions need not 100,000 descriptors. Reference-counted; a removed or renamed file can still be read through its
- * references. Fault points: fs.pwrite, fs.pread, fs.fsync, fs.rename, fs.open. Thread: any.
+ * A struct file is a name that can be opened: it holds a descriptor only while it is in use or in
+ * the cache, so that 100,000 partitions need not 100,000 descriptors. Reference-counted; a removed
+ * or renamed file can still be read through its references. Fault points: fs.pwrite, fs.pread,
+ * fs.fsync, fs.rename, fs.open. Thread: any; who truncates or renames a file is alone in doing so.
  * Errors are -errno; -EIO also for a file that is shorter than what was asked for.
  */
 #pragma once
@@ -19,8 +21,13 @@ struct file;
 /* How many descriptors may stay open while nobody uses them; set once at start. */
 void file_cache_set_limit(int count);
 
-enum file_mode { FILE_READ, FILE_WRITE /* read and write, created where absent */ };
+enum file_mode {
+    FILE_READ,
+    FILE_WRITE, /* read and write, created where absent */
+    FILE_CREATE /* as FILE_WRITE, and it exists when file_open() returns */
+};
 
+/* FILE_READ and FILE_WRITE touch no disk yet: whether it can be opened shows at the first use. */
 int file_open(const char *path, enum file_mode mode, struct file **ret) MUST_CHECK;
 struct file *file_ref(struct file *f);
 /* NULL-safe, returns NULL. */
@@ -46,12 +53,17 @@ int file_fsync(struct file *f) MUST_CHECK;
 int file_size(struct file *f, uint64_t *ret) MUST_CHECK;
 /* Renames on disk and in the struct; a target that exists is replaced. */
 int file_rename(struct file *f, const char *path) MUST_CHECK;
-/* The directory it stands in was renamed: only the struct's path changes. */
-void file_moved(struct file *f, const char *path);
+/* Unlinks it; who has a reference can go on reading. Absent is fine. */
+int file_remove(struct file *f) MUST_CHECK;
+/* Renames a directory and, in the same breath, the paths of the files in it: nobody finds one of
+ * them missing meanwhile. */
+int fs_rename_dir(const char *from, const char *to, struct file *const *files, size_t count)
+    MUST_CHECK;
 
 /* Whole small files. At most max bytes, else -EFBIG. */
 int fs_read_file(const char *path, size_t max, struct strbuf *ret) MUST_CHECK;
-/* Writes path.tmp, fsyncs it, renames it to path and fsyncs the directory: a crash leaves the old text or the new one. */
+/* Writes path.tmp, fsyncs it, renames it to path and fsyncs the directory: a crash leaves the old
+ * text or the new one. */
 int fs_replace_file(const char *path, struct str text) MUST_CHECK;
 int fs_fsync_dir(const char *path) MUST_CHECK;
 int fs_mkdir(const char *path) MUST_CHECK;

@@ -1,8 +1,9 @@
 /*
  * inbox.h - a queue of messages: the only door into another thread
  *
- * A message is embedded in the object that it is about, and carries what is to be done with it. Reactors have an inbox
- * built in (reactor_post); a plain thread that waits for messages, as the controller does, owns one of these.
+ * A message is embedded in the object that it is about, and carries what is to be done with it.
+ * Reactors have an inbox built in (reactor_post); a plain thread that waits for messages, as the
+ * controller does, owns one of these.
  */
 #pragma once
 
@@ -25,7 +26,10 @@ void inbox_init(struct inbox *in);
 void inbox_deinit(struct inbox *in);
 /* Thread: any. */
 void inbox_post(struct inbox *in, struct message *m);
-/* The oldest message, or NULL when deadline_us (monotonic, INT64_MAX = never) passed first. Thread: the owner. */
+/* The same; true if the inbox was empty before. Thread: any. */
+bool inbox_post_was_empty(struct inbox *in, struct message *m);
+/* The oldest message, or NULL when deadline_us (monotonic, INT64_MAX = never) passed first. Thread:
+ * the owner. */
 struct message *inbox_take(struct inbox *in, int64_t deadline_us);
 /* All messages at once, in order, or NULL; for draining. Thread: the owner. */
 struct message *inbox_take_all(struct inbox *in);

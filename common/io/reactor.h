@@ -1,10 +1,12 @@
 /*
  * reactor.h - one epoll loop: file descriptors, timers, and the inbox that other threads post to
  *
- * A reactor is one thread. Everything that belongs to it (connections, peers, timers) is touched by that thread only; whoever
- * is elsewhere posts a message. Callbacks run to completion and must not block, but for writes to the page cache.
+ * A reactor is one thread. Everything that belongs to it (connections, peers, timers) is touched by
+ * that thread only; whoever is elsewhere posts a message. Callbacks run to completion and must not
+ * block, but for writes to the page cache.
  *
- * Thread: functions marked "any" may be called from everywhere, all others on the reactor's own thread.
+ * Thread: functions marked "any" may be called from everywhere, all others on the reactor's own
+ * thread.
  */
 #pragma once
 
@@ -28,6 +30,12 @@ int reactor_new(const char *name, const struct clock *clock, struct reactor **re
 int reactor_start(struct reactor *r) MUST_CHECK;
 /* Asks the loop to end after the messages posted so far, and waits for it. Thread: any other. */
 void reactor_stop(struct reactor *r);
+/*
+ * One turn of the loop on the calling thread, which is the reactor's meanwhile: waits up to
+ * max_wait_us for something to happen, runs it, fires timers. For whoever drives a reactor without
+ * a thread of its own, as tests with a fake clock do.
+ */
+void reactor_turn(struct reactor *r, int64_t max_wait_us);
 /* After stop. NULL-safe, returns NULL. */
 struct reactor *reactor_free(struct reactor *r);
 

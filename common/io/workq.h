@@ -1,8 +1,9 @@
 /*
  * workq.h - a small pool of threads for what can block for long
  *
- * fsync, deletes, recovery, cold reads, ZooKeeper writes of admin requests. A job comes back by message: its done()
- * is posted to the reactor that submitted it, or runs on the pool's thread where reply is NULL.
+ * fsync, deletes, recovery, cold reads, ZooKeeper writes of admin requests. A job comes back by
+ * message: its done() is posted to the reactor that submitted it, or runs on the pool's thread
+ * where reply is NULL.
  */
 #pragma once
 

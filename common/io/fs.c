@@ -1,0 +1,158 @@
+#include "common/io/fs.h"
+
+#include "common/base/err.h"
+#include "common/base/mem.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void close_p(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
+int fs_read_file(const char *path, size_t max, struct strbuf *ret)
+{
+    CLEANUP(close_p) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP(strbuf_deinit) struct strbuf text = {.max = max};
+    char chunk[4096];
+    ssize_t n;
+
+    if (fd < 0)
+        return -errno;
+    while ((n = read(fd, chunk, sizeof chunk)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        strbuf_add(&text, chunk, (size_t)n);
+        if (text.full)
+            return -EFBIG;
+    }
+    *ret = MOVE(text);
+    return 0;
+}
+
+/* Of the directory that path stands in. */
+static int fsync_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return fs_fsync_dir(".");
+    CLEANUP(free_p) char *dir = xstrndup(path, MAX((size_t)(slash - path), (size_t)1));
+    return fs_fsync_dir(dir);
+}
+
+int fs_replace_file(const char *path, struct str text)
+{
+    CLEANUP(free_p) char *tmp = xasprintf("%s.tmp", path);
+    CLEANUP(file_unref_p) struct file *f = NULL;
+    int r;
+
+    if (unlink(tmp) < 0 && errno != ENOENT)
+        return -errno;
+    r = file_open(tmp, FILE_CREATE, &f);
+    if (r == 0)
+        r = file_pwrite(f, slice_of_str(text), 0);
+    if (r == 0)
+        r = file_fsync(f);
+    if (r == 0)
+        r = file_rename(f, path);
+    return r < 0 ? r : fsync_parent(path);
+}
+
+int fs_fsync_dir(const char *path)
+{
+    CLEANUP(close_p) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    return fsync(fd) < 0 ? -errno : 0;
+}
+
+int fs_mkdir(const char *path)
+{
+    return mkdir(path, 0755) < 0 ? -errno : 0;
+}
+
+bool fs_exists(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0;
+}
+
+static int remove_entries(const char *path)
+{
+    CLEANUP(fs_names_deinit) struct fs_names names = {0};
+    int r = fs_list_dir(path, &names);
+
+    for (size_t i = 0; r == 0 && i < names.count; i++) {
+        CLEANUP(free_p) char *entry = xasprintf("%s/%s", path, names.v[i]);
+
+        r = fs_remove_tree(entry);
+    }
+    return r;
+}
+
+int fs_remove_tree(const char *path)
+{
+    if (unlink(path) == 0 || errno == ENOENT)
+        return 0;
+    if (errno != EISDIR)
+        return -errno;
+    int r = remove_entries(path);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    return rmdir(path) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void close_dir_p(DIR **dir)
+{
+    if (*dir)
+        closedir(*dir);
+}
+
+int fs_list_dir(const char *path, struct fs_names *ret)
+{
+    CLEANUP(close_dir_p) DIR *dir = opendir(path);
+    CLEANUP(fs_names_deinit) struct fs_names names = {0};
+
+    if (!dir)
+        return -errno;
+    for (;;) {
+        errno = 0;
+        const struct dirent *e = readdir(dir);
+
+        if (!e && errno)
+            return -errno;
+        if (!e)
+            break;
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        xgrow(names.v, names.cap, names.count + 1);
+        names.v[names.count++] = xstrdup(e->d_name);
+    }
+    if (names.count)
+        qsort(names.v, names.count, sizeof *names.v, compare_names);
+    *ret = MOVE(names);
+    return 0;
+}
+
+void fs_names_deinit(struct fs_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->v[i]);
+    free(names->v);
+    *names = (struct fs_names){0};
+}
