@@ -6,20 +6,9 @@
 #pragma once
 
 #include "common/base/str.h"
-
-enum timestamp_type { TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME };
+#include "common/record/batch.h"
 
 enum { CLEANUP_DELETE = 1, CLEANUP_COMPACT = 2 };
-
-/* As in the attributes of a batch; what the topic asks for may also be "as the producer sent it". */
-enum compression {
-    COMPRESSION_NONE = 0,
-    COMPRESSION_GZIP = 1,
-    COMPRESSION_SNAPPY = 2,
-    COMPRESSION_LZ4 = 3,
-    COMPRESSION_ZSTD = 4,
-    COMPRESSION_PRODUCER = -1,
-};
 
 struct topic_conf {
     _Atomic unsigned refs;
