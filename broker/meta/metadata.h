@@ -1,8 +1,10 @@
 /*
- * metadata.h - what this broker knows of the cluster: the controller's UpdateMetadata requests, applied
+ * metadata.h - what this broker knows of the cluster: the controller's UpdateMetadata requests,
+ * applied
  *
- * Readers take a snapshot by reference, without a lock that a writer could hold for long, and see either all of an update
- * or nothing of it. A writer copies only the topics that changed. Writers: one at a time, under LOCK_REPLICA_STATE.
+ * Readers take a snapshot by reference, without a lock that a writer could hold for long, and see
+ * either all of an update or nothing of it. A writer copies only the topics that changed. Writers:
+ * one at a time, under LOCK_REPLICA_STATE.
  */
 #pragma once
 

@@ -1,9 +1,11 @@
 /*
- * orders.h - what the controller tells this broker to do: LeaderAndIsr, StopReplica, UpdateMetadata (controller.md B1-B4)
+ * orders.h - what the controller tells this broker to do: LeaderAndIsr, StopReplica, UpdateMetadata
+ * (controller.md B1-B4)
  *
- * Each takes a decoded request and fills the answer, all memory from the request's arena. They exclude one another
- * (LOCK_REPLICA_STATE), make and delete logs and read topic settings from ZooKeeper: call them on a worker, in the order of
- * the connection. Authorization is the caller's. Errors are in the answer.
+ * Each takes a decoded request and fills the answer, all memory from the request's arena. They
+ * exclude one another (LOCK_REPLICA_STATE), make and delete logs and read topic settings from
+ * ZooKeeper: call them on a worker, in the order of the connection. Authorization is the caller's.
+ * Errors are in the answer.
  */
 #pragma once
 

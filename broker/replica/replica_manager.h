@@ -1,12 +1,14 @@
 /*
- * replica_manager.h - all replicas that this broker hosts: the table of partitions, and the parts around it
+ * replica_manager.h - all replicas that this broker hosts: the table of partitions, and the parts
+ * around it
  *
- * Handlers call: delayed_produce.h (Produce), delayed_fetch.h and fetch_session.h (Fetch), offsets.h (ListOffsets,
- * OffsetForLeaderEpoch), delayed_delete.h (DeleteRecords), orders.h (LeaderAndIsr, StopReplica, UpdateMetadata); each
- * takes the struct replica_manager and finds its partitions here.
+ * Handlers call: delayed_produce.h (Produce), delayed_fetch.h and fetch_session.h (Fetch),
+ * offsets.h (ListOffsets, OffsetForLeaderEpoch), delayed_delete.h (DeleteRecords), orders.h
+ * (LeaderAndIsr, StopReplica, UpdateMetadata); each takes the struct replica_manager and finds its
+ * partitions here.
  *
- * The table is split into shards with a lock each (LOCK_REPLICAS) that is held for a lookup only. A partition handed
- * out is a reference. Thread: any, unless noted.
+ * The table is split into shards with a lock each (LOCK_REPLICAS) that is held for a lookup only. A
+ * partition handed out is a reference. Thread: any, unless noted.
  */
 #pragma once
 
@@ -22,19 +24,22 @@ struct replica_manager;
 struct tls_client;
 struct zk_store;
 
-/* Called up from here; handed over at construction. Any thread, no lock of a partition held; members may be NULL but
- * topic_conf. */
+/* Called up from here; handed over at construction. Any thread, no lock of a partition held;
+ * members may be NULL but topic_conf. */
 struct replica_events {
     void *ctx;
-    /* A topic's settings, with a reference, for a log that is to be made; NULL where ZooKeeper cannot be reached. Runs on a
-     * worker, may block. */
+    /* A topic's settings, with a reference, for a log that is to be made; NULL where ZooKeeper
+     * cannot be reached. Runs on a worker, may block. */
     struct topic_conf *(*topic_conf)(void *ctx, const char *topic);
-    /* This broker leads, or does not lead any more, a partition of an internal topic (coordinators). On a worker. */
+    /* This broker leads, or does not lead any more, a partition of an internal topic
+     * (coordinators). On a worker. */
     void (*elected)(void *ctx, struct str topic, int32_t partition, int32_t leader_epoch);
     void (*resigned)(void *ctx, struct str topic, int32_t partition, int32_t leader_epoch);
-    /* An UpdateMetadata was applied: what waits for the cluster's state may look again. On a worker. */
+    /* An UpdateMetadata was applied: what waits for the cluster's state may look again. On a
+     * worker. */
     void (*metadata_updated)(void *ctx);
-    /* The partitions of a log dir are offline now: the controller is to be told through ZooKeeper. On a worker. */
+    /* The partitions of a log dir are offline now: the controller is to be told through ZooKeeper.
+     * On a worker. */
     void (*dir_offline)(void *ctx, const char *dir);
 };
 
@@ -71,7 +76,8 @@ struct replica_manager_opts {
 
 /* Listener names are copied; the rest must outlive the manager. */
 struct replica_manager *replica_manager_new(const struct replica_manager_opts *opts);
-/* Starts the timers: ISR shrinking and, at old IBPs, the announcements. Reactors run already. 0 or -errno. */
+/* Starts the timers: ISR shrinking and, at old IBPs, the announcements. Reactors run already. 0 or
+ * -errno. */
 int replica_manager_start(struct replica_manager *m) MUST_CHECK;
 /* From now on no fetcher is started: controlled shutdown has begun. */
 void replica_manager_begin_shutdown(struct replica_manager *m);
@@ -89,8 +95,8 @@ void replica_manager_set_fetchers(struct replica_manager *m, int32_t num_replica
 struct partition *replica_manager_find(struct replica_manager *m, struct str topic,
                                        int32_t partition);
 /*
- * The same for a request: KAFKA_STORAGE_ERROR on an offline dir; not hosted: NOT_LEADER_OR_FOLLOWER where the metadata
- * knows it, else UNKNOWN_TOPIC_OR_PARTITION.
+ * The same for a request: KAFKA_STORAGE_ERROR on an offline dir; not hosted: NOT_LEADER_OR_FOLLOWER
+ * where the metadata knows it, else UNKNOWN_TOPIC_OR_PARTITION.
  */
 int replica_manager_get(struct replica_manager *m, struct str topic, int32_t partition,
                         struct partition **ret) MUST_CHECK;
