@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/base/str.h"
+#include "common/conf/conf.h"
 #include "common/record/batch.h"
 
 enum { CLEANUP_DELETE = 1, CLEANUP_COMPACT = 2 };
@@ -49,3 +50,33 @@ struct topic_conf *topic_conf_copy(const struct topic_conf *c);
 struct topic_conf *topic_conf_ref(struct topic_conf *c);
 /* NULL-safe, returns NULL. */
 struct topic_conf *topic_conf_unref(struct topic_conf *c);
+
+/* ---- overrides and how they are shown ---- */
+
+struct broker_conf;
+
+struct topic_override {
+    struct str name;
+    struct str value; /* null is refused */
+};
+
+/* Of the wire (DescribeConfigs, CreateTopics v5+). */
+enum conf_source { SOURCE_TOPIC = 1, SOURCE_STATIC_BROKER = 4, SOURCE_DEFAULT = 5 };
+
+struct topic_setting {
+    const struct conf_option *option;
+    struct str value; /* borrowed from the overrides or the configuration */
+    enum conf_source source;
+};
+
+extern const struct conf_option topic_options[];
+extern const size_t topic_option_count;
+
+/* The broker's defaults with the overrides applied and checked: -EINVAL with Kafka's words in why. One reference. */
+int topic_conf_build(const struct broker_conf *broker, const struct topic_override *overrides,
+                     size_t count, struct topic_conf **ret, struct strbuf *why) MUST_CHECK;
+/* All settings in the order of topic_options; ret has topic_option_count elements. */
+void topic_conf_settings(const struct broker_conf *broker, const struct topic_override *overrides,
+                         size_t count, struct topic_setting *ret);
+/* The key of server.properties that gives a setting's default, NULL where there is none. */
+const char *topic_option_synonym(const struct conf_option *option);

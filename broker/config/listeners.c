@@ -1,0 +1,300 @@
+#include "broker/config/listeners.h"
+
+#include "common/base/mem.h"
+
+#include <ctype.h>
+#include <errno.h>
+
+static const char *const protocol_names[] = {"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"};
+
+const char *security_protocol_name(enum security_protocol p)
+{
+    return protocol_names[p];
+}
+
+static char *upper(struct str s)
+{
+    char *copy = str_dup(s);
+
+    for (char *c = copy; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    return copy;
+}
+
+int security_protocol_parse(struct str name, enum security_protocol *ret)
+{
+    CLEANUP(free_p) char *wanted = upper(name);
+
+    for (size_t i = 0; i < ARRAY_LEN(protocol_names); i++) {
+        if (strcmp(wanted, protocol_names[i]) == 0) {
+            *ret = (enum security_protocol)i;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static void listener_deinit(struct listener_conf *l)
+{
+    free(l->name);
+    free(l->host);
+    free(l->advertised_host);
+}
+
+void listeners_deinit(struct listeners *l)
+{
+    for (int i = 0; i < l->count; i++)
+        listener_deinit(&l->v[i]);
+    free(l->v);
+    *l = (struct listeners){0};
+}
+
+const struct listener_conf *listeners_find(const struct listeners *l, struct str name)
+{
+    for (int i = 0; i < l->count; i++) {
+        if (str_eqz(name, l->v[i].name))
+            return &l->v[i];
+    }
+    return NULL;
+}
+
+const struct listener_conf *listeners_inter_broker(const struct listeners *l)
+{
+    for (int i = 0; i < l->count; i++) {
+        if (l->v[i].is_inter_broker)
+            return &l->v[i];
+    }
+    return NULL;
+}
+
+const struct listener_conf *listeners_control_plane(const struct listeners *l)
+{
+    for (int i = 0; i < l->count; i++) {
+        if (l->v[i].is_control_plane)
+            return &l->v[i];
+    }
+    return NULL;
+}
+
+/* NAME://host:port, the host possibly in brackets. */
+static int split_endpoint(struct str text, struct str *ret_name, struct str *ret_host,
+                          int *ret_port)
+{
+    const char *sep = text.len ? memmem(text.p, text.len, "://", 3) : NULL;
+    const char *colon = text.len ? memrchr(text.p, ':', text.len) : NULL;
+
+    if (!sep || sep == text.p || colon < sep + 3)
+        return -EINVAL;
+    *ret_name = (struct str){text.p, (size_t)(sep - text.p)};
+    struct str host = {sep + 3, (size_t)(colon - sep - 3)};
+    struct str port = {colon + 1, (size_t)(text.p + text.len - colon - 1)};
+    if (host.len >= 2 && host.p[0] == '[' && host.p[host.len - 1] == ']')
+        host = (struct str){host.p + 1, host.len - 2};
+    for (size_t i = 0; i < host.len; i++) {
+        if (!isalnum((unsigned char)host.p[i]) && !strchr("-%._:", host.p[i]))
+            return -EINVAL;
+    }
+    *ret_host = host;
+    return str_to_i32(port, 0, 65535, ret_port);
+}
+
+/* The protocol that the map gives a listener's name. */
+static int protocol_of(const char *map, const char *name, enum security_protocol *ret,
+                       struct strbuf *why)
+{
+    struct str rest = str_of(map), item, key;
+
+    while (str_split(&rest, ',', &item)) {
+        struct str value = str_trim(item);
+
+        if (!str_split(&value, ':', &key))
+            continue;
+        CLEANUP(free_p) char *map_name = upper(str_trim(key));
+        if (strcmp(map_name, name) != 0)
+            continue;
+        if (str_is_null(value) || security_protocol_parse(str_trim(value), ret) < 0) {
+            strbuf_addf(why,
+                        "listener.security.protocol.map: %.*s names no known security protocol",
+                        STR_ARG(item));
+            return -EINVAL;
+        }
+        return 0;
+    }
+    strbuf_addf(
+        why,
+        "No security protocol defined for listener %s: add it to listener.security.protocol.map",
+        name);
+    return -EINVAL;
+}
+
+static int add_listener(const struct listeners_text *text, struct str item, struct listeners *ret,
+                        struct strbuf *why)
+{
+    struct listener_conf l = {0};
+    struct str name, host;
+
+    if (split_endpoint(item, &name, &host, &l.port) < 0) {
+        strbuf_addf(why,
+                    "Unable to parse %.*s to a broker endpoint (NAME://host:port) in listeners",
+                    STR_ARG(item));
+        return -EINVAL;
+    }
+    l.name = upper(name);
+    l.host = str_dup(host);
+    l.advertised_host = xstrdup("");
+    ret->v = xreallocarray(ret->v, (size_t)ret->count + 1, sizeof *ret->v);
+    ret->v[ret->count++] = l;
+    for (int i = 0; i < ret->count - 1; i++) {
+        if (strcmp(ret->v[i].name, l.name) == 0) {
+            strbuf_addf(why, "Each listener must have a different name, listeners: %s",
+                        text->listeners);
+            return -EINVAL;
+        }
+        if (l.port && ret->v[i].port == l.port && strcmp(ret->v[i].host, l.host) == 0) {
+            strbuf_addf(why, "Each listener must have a different port, listeners: %s",
+                        text->listeners);
+            return -EINVAL;
+        }
+    }
+    return protocol_of(text->listener_security_protocol_map, l.name,
+                       &ret->v[ret->count - 1].protocol, why);
+}
+
+static int advertise(struct str item, struct listeners *ls, struct strbuf *why)
+{
+    struct str name, host;
+    int port;
+
+    if (split_endpoint(item, &name, &host, &port) < 0) {
+        strbuf_addf(
+            why,
+            "Unable to parse %.*s to a broker endpoint (NAME://host:port) in advertised.listeners",
+            STR_ARG(item));
+        return -EINVAL;
+    }
+    CLEANUP(free_p) char *wanted = upper(name);
+    struct listener_conf *l = (struct listener_conf *)(uintptr_t)listeners_find(ls, str_of(wanted));
+    if (!l) {
+        strbuf_addf(why,
+                    "advertised.listeners listener names must be equal to or a subset of the ones "
+                    "defined in "
+                    "listeners: %s is not among them",
+                    wanted);
+        return -EINVAL;
+    }
+    if (str_eqz(host, "0.0.0.0")) {
+        strbuf_addz(why, "advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. "
+                         "Use a routable IP "
+                         "address.");
+        return -EINVAL;
+    }
+    free(l->advertised_host);
+    l->advertised_host = str_dup(host);
+    l->advertised_port = port;
+    l->is_advertised = true;
+    return 0;
+}
+
+static int each_item(const char *list, const struct listeners_text *text, struct listeners *ls,
+                     struct strbuf *why)
+{
+    struct str rest = str_of(list), item;
+
+    while (str_split(&rest, ',', &item)) {
+        item = str_trim(item);
+        int r = text ? add_listener(text, item, ls, why) : advertise(item, ls, why);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* Without advertised.listeners each listener is told to clients as it stands. */
+static int advertise_all(struct listeners *ls, struct strbuf *why)
+{
+    for (int i = 0; i < ls->count; i++) {
+        struct listener_conf *l = &ls->v[i];
+
+        if (strcmp(l->host, "0.0.0.0") == 0) {
+            strbuf_addf(why,
+                        "listeners has 0.0.0.0 for %s, which cannot be told to clients: set "
+                        "advertised.listeners "
+                        "to an address they can reach",
+                        l->name);
+            return -EINVAL;
+        }
+        free(l->advertised_host);
+        l->advertised_host = xstrdup(l->host);
+        l->advertised_port = l->port;
+        l->is_advertised = true;
+    }
+    return 0;
+}
+
+static int mark_inter_broker(const struct listeners_text *text, struct listeners *ls,
+                             struct strbuf *why)
+{
+    const char *given = text->inter_broker_listener_name;
+
+    if (given && text->is_protocol_set) {
+        strbuf_addz(why, "Only one of inter.broker.listener.name and "
+                         "security.inter.broker.protocol should be set.");
+        return -EINVAL;
+    }
+    CLEANUP(free_p)
+    char *name = upper(str_of(given ? given : text->security_inter_broker_protocol));
+    struct listener_conf *l = (struct listener_conf *)(uintptr_t)listeners_find(ls, str_of(name));
+    if (!l || !l->is_advertised) {
+        strbuf_addf(why,
+                    "inter.broker.listener.name must be a listener name defined in "
+                    "advertised.listeners; %s is not. "
+                    "(Without that key it is the name of security.inter.broker.protocol.)",
+                    name);
+        return -EINVAL;
+    }
+    l->is_inter_broker = true;
+    return 0;
+}
+
+static int mark_control_plane(const struct listeners_text *text, struct listeners *ls,
+                              struct strbuf *why)
+{
+    if (!text->control_plane_listener_name)
+        return 0;
+    CLEANUP(free_p) char *name = upper(str_of(text->control_plane_listener_name));
+    struct listener_conf *l = (struct listener_conf *)(uintptr_t)listeners_find(ls, str_of(name));
+    if (!l || !l->is_advertised) {
+        strbuf_addf(why,
+                    "control.plane.listener.name must be a listener name defined in "
+                    "advertised.listeners; %s is not",
+                    name);
+        return -EINVAL;
+    }
+    if (l->is_inter_broker) {
+        strbuf_addf(why,
+                    "control.plane.listener.name, when defined, should have a different value from "
+                    "the inter broker "
+                    "listener name %s",
+                    name);
+        return -EINVAL;
+    }
+    l->is_control_plane = true;
+    return 0;
+}
+
+int listeners_parse(const struct listeners_text *text, struct listeners *ret, struct strbuf *why)
+{
+    CLEANUP(listeners_deinit) struct listeners ls = {0};
+    int r = each_item(text->listeners, text, &ls, why);
+
+    if (r == 0)
+        r = text->advertised_listeners ? each_item(text->advertised_listeners, NULL, &ls, why)
+                                       : advertise_all(&ls, why);
+    if (r == 0)
+        r = mark_inter_broker(text, &ls, why);
+    if (r == 0)
+        r = mark_control_plane(text, &ls, why);
+    if (r == 0)
+        *ret = MOVE(ls);
+    return r;
+}

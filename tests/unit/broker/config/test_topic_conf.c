@@ -1,0 +1,81 @@
+#include "broker/config/broker_conf.h"
+
+#include "tests/support/test_main.h"
+
+static struct broker_conf *broker(const char *more)
+{
+    CLEANUP(strbuf_deinit) struct strbuf text = {0};
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    struct props props = {0};
+    struct broker_conf *c = NULL;
+    int line;
+
+    strbuf_addf(&text, "broker.id=1\nzookeeper.connect=z:1\n%s", more);
+    ck_assert_int_eq(props_parse(&props, strbuf_str(&text), &line), 0);
+    ck_assert_int_eq(broker_conf_from_props(&props, &c, &why), 0);
+    return c;
+}
+
+START_TEST(overrides_stand_above_the_brokers_defaults)
+{
+    struct broker_conf *b = broker("log.retention.ms=5\nmin.insync.replicas=2\n");
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    const struct topic_override o[] = {{STR("retention.ms"), STR("7")},
+                                       {STR("cleanup.policy"), STR("compact,delete")}};
+    struct topic_conf *c = NULL;
+
+    ck_assert_int_eq(topic_conf_build(b, o, ARRAY_LEN(o), &c, &why), 0);
+    ck_assert_int_eq(c->retention_ms, 7);
+    ck_assert_int_eq(c->min_insync_replicas, 2);
+    ck_assert_uint_eq(c->cleanup_policy, CLEANUP_DELETE | CLEANUP_COMPACT);
+    topic_conf_unref(c);
+    broker_conf_free(b);
+}
+END_TEST
+
+START_TEST(settings_tell_where_they_come_from)
+{
+    struct broker_conf *b = broker("log.segment.bytes=1000\nlog.roll.hours=2\n");
+    const struct topic_override o[] = {{STR("retention.ms"), STR("7")}};
+    struct topic_setting s[64];
+    int seen = 0;
+
+    topic_conf_settings(b, o, 1, s);
+    for (size_t i = 0; i < topic_option_count; i++) {
+        if (strcmp(s[i].option->key, "retention.ms") == 0)
+            seen += s[i].source == SOURCE_TOPIC && str_eqz(s[i].value, "7");
+        if (strcmp(s[i].option->key, "segment.bytes") == 0)
+            seen += s[i].source == SOURCE_STATIC_BROKER && str_eqz(s[i].value, "1000");
+        if (strcmp(s[i].option->key, "segment.ms") == 0)
+            seen += s[i].source == SOURCE_DEFAULT && str_eqz(s[i].value, "7200000");
+    }
+    ck_assert_int_eq(seen, 3);
+    broker_conf_free(b);
+}
+END_TEST
+
+static void check_refused(struct topic_override o, const char *words)
+{
+    struct broker_conf *b = broker("");
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    struct topic_conf *c = NULL;
+
+    ck_assert_int_lt(topic_conf_build(b, &o, 1, &c, &why), 0);
+    ck_assert_msg(strstr(why.s, words) != NULL, "\"%s\" is not in \"%s\"", words, why.s);
+    broker_conf_free(b);
+}
+
+START_TEST(refusals_use_the_words_of_kafka)
+{
+    check_refused((struct topic_override){STR("nope"), STR("1")},
+                  "Unknown topic config name: nope");
+    check_refused((struct topic_override){STR("retention.ms"), STR("x")},
+                  "Invalid value x for configuration retention.ms: Not a number of type LONG");
+    check_refused((struct topic_override){STR("leader.replication.throttled.replicas"), STR("1-2")},
+                  "partitionId");
+    check_refused((struct topic_override){STR("retention.ms"), STR_NULL}, "Null value");
+}
+END_TEST
+
+TEST_MAIN("broker/config/topic_conf", overrides_stand_above_the_brokers_defaults,
+          settings_tell_where_they_come_from, refusals_use_the_words_of_kafka)
