@@ -59,5 +59,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     srunner_set_tap(runner, "-");
     srunner_run_all(runner, CK_SILENT);
-    return srunner_ntests_failed(runner) ? EXIT_FAILURE : EXIT_SUCCESS;
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

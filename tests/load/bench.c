@@ -1,0 +1,116 @@
+/*
+ * bench.c - klamm-load bench: throughput, or latency at a fixed rate
+ *
+ * A record's latency counts from the moment at which it was due, not from when it could be sent
+ * (no coordinated omission). Latencies fall into buckets that are 1/64 wide, as shares.
+ */
+#include "tests/load/load.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SUB = 64, BUCKETS = SUB * 40 };
+
+struct bench {
+    uint64_t buckets[BUCKETS]; /* of latencies in microseconds */
+    uint64_t acked, failed;
+    int64_t longest_us, last_ack_us;
+};
+
+static struct bench bench;
+
+static size_t bucket_of(int64_t us)
+{
+    if (us < SUB)
+        return (size_t)MAX(us, 0);
+    int shift = 63 - __builtin_clzll((uint64_t)us) - 6; /* leaves 64 to 127 */
+    size_t b = (size_t)(shift * SUB) + (size_t)(us >> shift);
+    return MIN(b, (size_t)BUCKETS - 1);
+}
+
+static double us_of(size_t bucket)
+{
+    if (bucket < SUB)
+        return (double)bucket;
+    size_t shift = bucket / SUB - 1;
+    return ldexp((double)(bucket - shift * SUB) + 0.5, (int)shift);
+}
+
+static double quantile_us(double q)
+{
+    uint64_t want = (uint64_t)ceil(q * (double)bench.acked), seen = 0;
+
+    for (size_t i = 0; i < BUCKETS; i++) {
+        seen += bench.buckets[i];
+        if (seen >= want && seen > 0)
+            return MIN(us_of(i), (double)bench.longest_us);
+    }
+    return 0;
+}
+
+static void on_report(rd_kafka_t *rk UNUSED, const rd_kafka_message_t *msg, void *opaque UNUSED)
+{
+    int64_t due = (int64_t)(intptr_t)msg->_private, now = load_now_us();
+
+    if (msg->err) {
+        bench.failed++;
+        return;
+    }
+    bench.acked++;
+    bench.last_ack_us = now;
+    bench.longest_us = MAX(bench.longest_us, now - due);
+    bench.buckets[bucket_of(now - due)]++;
+}
+
+static bool send_one(rd_kafka_t *rk, const struct load_opts *opts, uint64_t n, int64_t due)
+{
+    static char value[LOAD_MAX_VALUE];
+    int partition = (int)(n % (uint64_t)opts->partitions);
+
+    load_fill(value, opts->size, partition, n);
+    return rd_kafka_producev(rk, RD_KAFKA_V_TOPIC(opts->topic), RD_KAFKA_V_PARTITION(partition),
+                             RD_KAFKA_V_VALUE(value, opts->size),
+                             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                             RD_KAFKA_V_OPAQUE((void *)(intptr_t)due), RD_KAFKA_V_END) == 0;
+}
+
+static uint64_t run(rd_kafka_t *rk, const struct load_opts *opts, int64_t start)
+{
+    uint64_t sent = 0;
+
+    while (!load_stopped && (!opts->records || sent < opts->records)) {
+        int64_t now = load_now_us();
+        double elapsed = (double)(now - start) / 1e6;
+        if (opts->seconds > 0 && elapsed >= opts->seconds)
+            break;
+        uint64_t due = opts->rate > 0 ? (uint64_t)(elapsed * opts->rate) : sent + 500;
+        bool full = false;
+        while (sent < due && !full) {
+            int64_t at = opts->rate > 0 ? start + (int64_t)((double)sent * 1e6 / opts->rate) : now;
+            full = !send_one(rk, opts, sent, at);
+            sent += !full;
+        }
+        /* At a fixed rate the next record is due soon; otherwise reports make room in the queue. */
+        rd_kafka_poll(rk, full || opts->rate > 0 ? 1 : 0);
+    }
+    return sent;
+}
+
+int load_bench(struct load_opts *opts)
+{
+    rd_kafka_conf_set_dr_msg_cb(opts->conf, on_report);
+    rd_kafka_t *rk = load_client(opts, RD_KAFKA_PRODUCER);
+    if (!rk)
+        return 1;
+    int64_t start = load_now_us();
+    uint64_t sent = run(rk, opts, start);
+    rd_kafka_flush(rk, opts->flush_ms);
+    double seconds = (double)(bench.last_ack_us - start) / 1e6;
+    printf("{\"sent\": %" PRIu64 ", \"acked\": %" PRIu64 ", \"failed\": %" PRIu64
+           ", \"seconds\": %.3f, \"p50_us\": %.0f, \"p99_us\": %.0f, \"p999_us\": %.0f, "
+           "\"max_us\": %" PRId64 "}\n",
+           sent, bench.acked, bench.failed, seconds, quantile_us(0.5), quantile_us(0.99),
+           quantile_us(0.999), bench.longest_us);
+    rd_kafka_destroy(rk);
+    return bench.failed ? 3 : 0;
+}

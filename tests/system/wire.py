@@ -1,0 +1,144 @@
+"""Just enough of the Kafka protocol to ask a given broker, and no other, one thing."""
+
+import socket
+import struct
+
+NOT_LEADER = 6
+
+
+def _crc32c_table():
+    table = []
+    for n in range(256):
+        for _ in range(8):
+            n = (n >> 1) ^ (0x82F63B78 if n & 1 else 0)
+        table.append(n)
+    return table
+
+
+_TABLE = _crc32c_table()
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = (crc >> 8) ^ _TABLE[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def varint(n):
+    n = (n << 1) ^ (n >> 63)
+    out = b""
+    while n > 0x7F:
+        out += bytes([n & 0x7F | 0x80])
+        n >>= 7
+    return out + bytes([n])
+
+
+def string(text):
+    return struct.pack(">h", -1) if text is None else struct.pack(">h", len(text)) + text.encode()
+
+
+def array(items):
+    return struct.pack(">i", len(items)) + b"".join(items)
+
+
+def batch(value):
+    """A record batch v2 that holds one record without a key."""
+    record = b"\0" + varint(0) + varint(0) + varint(-1) + varint(len(value)) + value + varint(0)
+    record = varint(len(record)) + record
+    body = struct.pack(">hiqqqhii", 0, 0, 0, 0, -1, -1, -1, 1) + record
+    return struct.pack(">qiibI", 0, 9 + len(body), -1, 2, crc32c(body)) + body
+
+
+class Reader:
+    """A cursor over an answer."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, fmt):
+        value = struct.unpack_from(">" + fmt, self.data, self.at)[0]
+        self.at += struct.calcsize(">" + fmt)
+        return value
+
+    def string(self):
+        length = self.take("h")
+        if length < 0:
+            return None
+        self.at += length
+        return self.data[self.at - length:self.at].decode()
+
+    def array(self, item):
+        return [item() for _ in range(self.take("i"))]
+
+
+class Connection:
+    """One connection; requests may be sent now and their answers read later, in order."""
+
+    def __init__(self, host, port, seconds=10):
+        self.socket = socket.create_connection((host, port), seconds)
+        self.socket.settimeout(seconds)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def send(self, key, version, body):
+        frame = struct.pack(">hhi", key, version, 7) + string("tests") + body
+        self.socket.sendall(struct.pack(">i", len(frame)) + frame)
+
+    def _exactly(self, count):
+        data = b""
+        while len(data) < count:
+            chunk = self.socket.recv(count - len(data))
+            if not chunk:
+                raise ConnectionResetError("closed by the broker")
+            data += chunk
+        return data
+
+    def answer(self):
+        reader = Reader(self._exactly(struct.unpack(">i", self._exactly(4))[0]))
+        reader.take("i")
+        return reader
+
+    def metadata(self, topic=None):
+        """(broker ids, controller, {partition: (leader, replicas, isr)}); the last is {} without the topic."""
+        self.send(3, 1, array([string(topic)] if topic else []))
+        r = self.answer()
+        brokers = r.array(lambda: (r.take("i"), r.string(), r.take("i"), r.string())[0])
+        controller = r.take("i")
+
+        def partition():
+            r.take("h")
+            return r.take("i"), (r.take("i"), r.array(lambda: r.take("i")), r.array(lambda: r.take("i")))
+
+        def one_topic():
+            return r.take("h"), r.string(), r.take("b"), dict(r.array(partition))
+        topics = r.array(one_topic)
+        return sorted(brokers), controller, topics[0][3] if topics else {}
+
+    def create_topic(self, name, partitions, replicas, configs=()):
+        """The error code and message."""
+        topic = string(name) + struct.pack(">ih", partitions, replicas) + array([]) + array(
+            [string(k) + string(v) for k, v in dict(configs).items()])
+        self.send(19, 2, array([topic]) + struct.pack(">ib", 20000, 0))
+        r = self.answer()
+        r.take("i")
+        return r.array(lambda: (r.string(), r.take("h"), r.string()))[0][1:]
+
+    def send_produce(self, topic, partition, value, acks=-1, timeout_ms=5000):
+        records = batch(value)
+        body = struct.pack(">ii", partition, len(records)) + records
+        self.send(0, 3, string(None) + struct.pack(">hi", acks, timeout_ms)
+                  + array([string(topic) + array([body])]))
+
+    def produce_answer(self):
+        """(error code, base offset) of the one partition."""
+        r = self.answer()
+
+        def partition():
+            return r.take("i"), r.take("h"), r.take("q"), r.take("q")
+        topics = r.array(lambda: (r.string(), r.array(partition)))
+        return topics[0][1][0][1:3]
