@@ -8,7 +8,8 @@
  *
  * As Kafka does: bytes left over are ignored, unknown tags are skipped, tags may come in any order,
  * any negative length is null where null is allowed. Fields that the version lacks take their
- * defaults.
+ * defaults. Stricter than Kafka in one thing: a known tag whose size is not that of its value is
+ * refused.
  *
  * Encoding refuses (-EINVAL, the field's name in w->err_field) what the version cannot say: a field
  * that it lacks, is not ignorable and differs from its default; null where null is not allowed; a
