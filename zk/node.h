@@ -1,10 +1,11 @@
 /*
  * node.h - what all znode codecs share
  *
- * A codec turns the bytes of a znode into a struct and back. Decoders are as strict about JSON types as Kafka's are (a
- * quoted number is not a number), look fields up by name, and ignore unknown ones. They never crash: bytes that do not fit give
- * -EBADMSG and a text of what is wrong in *why (which may be NULL). Size and nesting are bounded. Everything decoded lives
- * in the caller's arena; encoders put the bytes there too. Pure functions: any thread.
+ * A codec turns the bytes of a znode into a struct and back. Decoders are as strict about JSON
+ * types as Kafka's are (a quoted number is not a number), look fields up by name, and ignore
+ * unknown ones. They never crash: bytes that do not fit give -EBADMSG and a text of what is wrong
+ * in *why (which may be NULL). Size and nesting are bounded. Everything decoded lives in the
+ * caller's arena; encoders put the bytes there too. Pure functions: any thread.
  */
 #pragma once
 

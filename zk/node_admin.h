@@ -1,8 +1,8 @@
 /*
  * node_admin.h - lists of partitions that tools and brokers leave for the controller
  *
- *   /admin/reassign_partitions            partitions with their new replicas; unknown keys are refused
- *   /admin/preferred_replica_election     partitions
+ *   /admin/reassign_partitions            partitions with their new replicas; unknown keys are
+ *   refused /admin/preferred_replica_election     partitions
  *   /isr_change_notification/isr_change_N partitions
  *   /log_dir_event_notification/..._N     a broker
  */

@@ -1,8 +1,9 @@
 /*
- * node_config.h - /config/TYPE/NAME: overrides of topics, brokers, clients, users, ips; and /config/changes
+ * node_config.h - /config/TYPE/NAME: overrides of topics, brokers, clients, users, ips; and
+ * /config/changes
  *
- * Reading is tolerant as in Kafka: null, not JSON, no object, or no "config" all mean "no overrides". Only values that are not
- * texts are -EBADMSG.
+ * Reading is tolerant as in Kafka: null, not JSON, no object, or no "config" all mean "no
+ * overrides". Only values that are not texts are -EBADMSG.
  */
 #pragma once
 
@@ -28,7 +29,8 @@ struct str node_config_get(const struct node_config *c, const char *key);
 struct str node_sanitize(struct arena *a, struct str name);
 int node_desanitize(struct arena *a, struct str text, struct str *ret) MUST_CHECK;
 
-/* One notification: entity_path of version 2; version 1's type and name are put together the same way. */
+/* One notification: entity_path of version 2; version 1's type and name are put together the same
+ * way. */
 struct node_config_change {
     struct str type; /* topics, brokers, clients, users, ips */
     struct str name; /* the rest, as it stands: "u/clients/c" for a pair */

@@ -1,8 +1,9 @@
 /*
  * node_topic.h - /brokers/topics/T: which brokers hold each partition
  *
- * replicas holds all of them, those being added and removed included: target = replicas minus removing, original =
- * replicas minus adding. Version 3 is written, with both maps always and topic_id only where there is one.
+ * replicas holds all of them, those being added and removed included: target = replicas minus
+ * removing, original = replicas minus adding. Version 3 is written, with both maps always and
+ * topic_id only where there is one.
  */
 #pragma once
 

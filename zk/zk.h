@@ -8,14 +8,16 @@
  *   zk_stop(zk);                     -- closes the session: ephemeral nodes vanish now
  *   zk = zk_free(zk);
  *
- * Threads: the library's two (they copy, count and post), and one of our own, the session thread, that opens and closes
- * handles and calls listeners. One lock (LOCK_ZK) guards what they share; it is never held across a call into a listener, a
- * watch handler, a done callback, or the closing of a handle.
+ * Threads: the library's two (they copy, count and post), and one of our own, the session thread,
+ * that opens and closes handles and calls listeners. One lock (LOCK_ZK) guards what they share; it
+ * is never held across a call into a listener, a watch handler, a done callback, or the closing of
+ * a handle.
  *
- * When a session expires every request under way, and every one submitted from then on, fails at once with
- * ZK_SESSION_EXPIRED, so no caller can be stuck in a request while a listener waits for that caller (pain 3). Then
- * before_new_session of all listeners runs; after that requests are taken again and wait for the new session, which is tried
- * for ever with a back-off, host names being resolved anew each time; with it after_new_session runs.
+ * When a session expires every request under way, and every one submitted from then on, fails at
+ * once with ZK_SESSION_EXPIRED, so no caller can be stuck in a request while a listener waits for
+ * that caller (pain 3). Then before_new_session of all listeners runs; after that requests are
+ * taken again and wait for the new session, which is tried for ever with a back-off, host names
+ * being resolved anew each time; with it after_new_session runs.
  */
 #pragma once
 
@@ -32,7 +34,8 @@ struct zk_conf {
     bool set_acl; /* zookeeper.set.acl */
     /* zookeeper.digest.auth (a key of ours): "user:password" for the scheme digest; NULL = none */
     const char *digest_auth;
-    /* zookeeper.sasl.* (from the JAAS section Client): refused where the library has no SASL; NULL = none */
+    /* zookeeper.sasl.* (from the JAAS section Client): refused where the library has no SASL; NULL
+     * = none */
     const char *sasl_user;
     const char *sasl_password_file;
     bool ssl;                   /* zookeeper.ssl.client.enable */
@@ -42,9 +45,11 @@ struct zk_conf {
     const struct clock *clock; /* NULL = the machine's */
 };
 
-/* All are called on the session thread, in the order of registration, with no lock held. NULL members are skipped. */
+/* All are called on the session thread, in the order of registration, with no lock held. NULL
+ * members are skipped. */
 struct zk_listener {
-    /* The session is gone. May wait for its owner to take notice; must not wait for a request to ZooKeeper to succeed. */
+    /* The session is gone. May wait for its owner to take notice; must not wait for a request to
+     * ZooKeeper to succeed. */
     void (*before_new_session)(void *ctx);
     void (*after_new_session)(void *ctx, int64_t session_id);
     /* Reconnected within the same session; watches have survived. */
@@ -53,7 +58,8 @@ struct zk_listener {
     void *ctx;
 };
 
-/* 0, or -EINVAL/-ENOTSUP and a text for the operator that names the key and the value that would do. */
+/* 0, or -EINVAL/-ENOTSUP and a text for the operator that names the key and the value that would
+ * do. */
 int zk_conf_check(const struct zk_conf *conf, struct strbuf *ret_why) MUST_CHECK;
 
 /* Copies the configuration. */
@@ -62,9 +68,11 @@ struct zk *zk_new(const struct zk_conf *conf);
 struct zk *zk_free(struct zk *zk);
 /* Before zk_start() only. */
 void zk_add_listener(struct zk *zk, const struct zk_listener *l);
-/* Makes the chroot and waits for the first connection: 0, -ETIMEDOUT, -EACCES (authentication), -EINVAL, -ENOTSUP. */
+/* Makes the chroot and waits for the first connection: 0, -ETIMEDOUT, -EACCES (authentication),
+ * -EINVAL, -ENOTSUP. */
 int zk_start(struct zk *zk, struct strbuf *ret_why) MUST_CHECK;
-/* Ends the session; requests under way end with ZK_CLOSING. Thread: any but the session thread and callbacks. */
+/* Ends the session; requests under way end with ZK_CLOSING. Thread: any but the session thread and
+ * callbacks. */
 void zk_stop(struct zk *zk);
 
 struct zk_store *zk_as_store(struct zk *zk);

@@ -6,10 +6,11 @@
  *   zk_store_run(store, &b);
  *   if (b.ops[at].result == ZK_OK) ... b.ops[at].ret_data ...
  *
- * A value, owned by one caller; while it runs (from submit until done) it belongs to the store and nobody else may look at
- * it. Paths are copied; data is borrowed until the batch is done (put it in b.arena). Results, too, live in b.arena.
- * A lost connection is not a result: those requests are repeated in the same session for as long as it lives, so a
- * conditional write may meet its own earlier success (BAD_VERSION, NODE_EXISTS).
+ * A value, owned by one caller; while it runs (from submit until done) it belongs to the store and
+ * nobody else may look at it. Paths are copied; data is borrowed until the batch is done (put it in
+ * b.arena). Results, too, live in b.arena. A lost connection is not a result: those requests are
+ * repeated in the same session for as long as it lives, so a conditional write may meet its own
+ * earlier success (BAD_VERSION, NODE_EXISTS).
  */
 #pragma once
 
@@ -45,12 +46,15 @@ enum {
 
 enum { ZK_ANY_VERSION = -1, ZK_NO_FENCE = -1 };
 
+/* Requests in one batch, where there is no end to how many a caller has: bounds its memory, and
+ * costs one round trip. */
+enum { ZK_CHUNK = 4096 };
+
 struct zk_op {
     enum zk_op_kind kind;
     uint32_t flags;
-    int32_t version; /* expected by set, delete, check */
-    uint32_t
-        multi_count; /* on the first op of a multi: how many; on its other ops and on single ones 0 */
+    int32_t version;      /* expected by set, delete, check */
+    uint32_t multi_count; /* first op of a multi: how many ops; all others: 0 */
     bool in_multi;
     enum zk_result result; /* of this op; in a failed multi the one at fault has its reason */
     const char *path;
@@ -77,7 +81,8 @@ void zk_batch_deinit(struct zk_batch *b);
 /* Empty again, ready for the next use; results are gone. */
 void zk_batch_reset(struct zk_batch *b);
 
-/* Each returns the index of its op. get and exists arm the path's data handler, if one is registered. */
+/* Each returns the index of its op. get and exists arm the path's data handler, if one is
+ * registered. */
 size_t zk_batch_get(struct zk_batch *b, const char *path);
 size_t zk_batch_exists(struct zk_batch *b, const char *path);
 /* watch: arm the path's child handler, if one is registered. */
@@ -92,8 +97,9 @@ void zk_batch_multi_begin(struct zk_batch *b);
 void zk_batch_multi_end(struct zk_batch *b);
 
 /*
- * One write together with a check of /controller_epoch against epoch_version, the znode version remembered at election;
- * ZK_NO_FENCE leaves the write alone. Each returns the index of the write itself, whose outcome zk_batch_result() tells.
+ * One write together with a check of /controller_epoch against epoch_version, the znode version
+ * remembered at election; ZK_NO_FENCE leaves the write alone. Each returns the index of the write
+ * itself, whose outcome zk_batch_result() tells.
  */
 size_t zk_batch_create_fenced(struct zk_batch *b, int32_t epoch_version, const char *path,
                               struct slice data);

@@ -10,9 +10,8 @@
 
 struct zk_broker {
     int32_t id;
-    int64_t epoch; /* czxid */
-    enum zk_result
-        result; /* ZK_MALFORMED: registered, but the data cannot be decoded (said); node is empty then */
+    int64_t epoch;         /* czxid */
+    enum zk_result result; /* ZK_MALFORMED: registered, but undecodable (said); node is empty */
     int32_t version;
     struct node_broker node;
 };
@@ -22,8 +21,8 @@ struct zk_brokers {
     size_t count;
 };
 
-/* All of them; watch arms the child handler. Each read arms that broker's data handler. Children that are no numbers
- * and brokers that vanish meanwhile are left out. */
+/* All of them; watch arms the child handler. Each read arms that broker's data handler. Children
+ * that are no numbers and brokers that vanish meanwhile are left out. */
 enum zk_result zk_brokers_read(struct zk_store *s, bool watch, struct arena *a,
                                struct zk_brokers *ret);
 /* Arms the data handlers of these brokers (exists). */

@@ -1,5 +1,6 @@
 /*
- * zk_cluster.h - what the whole cluster has one of: its id, the producer id blocks, the features, the standing paths
+ * zk_cluster.h - what the whole cluster has one of: its id, the producer id blocks, the features,
+ * the standing paths
  */
 #pragma once
 
@@ -12,11 +13,13 @@ enum zk_result zk_cluster_prepare(struct zk_store *s);
 /* Reads /cluster/id, or makes one. */
 enum zk_result zk_cluster_id_get(struct zk_store *s, struct arena *a, struct str *ret_id);
 
-/* The next block of 1000 producer ids, unique by a conditional write. ZK_REFUSED: they are used up. */
+/* The next block of 1000 producer ids, unique by a conditional write. ZK_REFUSED: they are used up.
+ * */
 enum zk_result zk_producer_block_next(struct zk_store *s, int32_t broker_id,
                                       struct node_producer_block *ret);
 
-/* /feature; its znode version is the features epoch. Reading arms the data handler, also on an absent node. */
+/* /feature; its znode version is the features epoch. Reading arms the data handler, also on an
+ * absent node. */
 enum zk_result zk_features_read(struct zk_store *s, struct arena *a, int32_t *ret_epoch,
                                 struct node_features *ret);
 enum zk_result zk_features_create(struct zk_store *s, const struct node_features *f);

@@ -1,8 +1,8 @@
 /*
  * zk_configs.h - overrides below /config, and the notifications that tell every broker of a change
  *
- * type is one of topics, brokers, clients, users, ips; name stands as it does in the path (node_sanitize for the last
- * three; "<default>"; "u/clients/c" for a pair).
+ * type is one of topics, brokers, clients, users, ips; name stands as it does in the path
+ * (node_sanitize for the last three; "<default>"; "u/clients/c" for a pair).
  */
 #pragma once
 
@@ -26,8 +26,9 @@ enum zk_result zk_configs_list(struct zk_store *s, const char *type, struct aren
                                struct zk_names *ret);
 
 /*
- * Sets or creates, the last writer wins; checked against a change of controller. No notification: zk_config_notify()
- * afterwards. ZK_CONTROLLER_MOVED: no controller now, or it changed meanwhile; ZK_REFUSED: a KRaft one.
+ * Sets or creates, the last writer wins; checked against a change of controller. No notification:
+ * zk_config_notify() afterwards. ZK_CONTROLLER_MOVED: no controller now, or it changed meanwhile;
+ * ZK_REFUSED: a KRaft one.
  */
 enum zk_result zk_config_set(struct zk_store *s, const char *type, struct str name,
                              const struct node_config *config);
@@ -37,12 +38,13 @@ enum zk_result zk_config_delete(struct zk_store *s, const char *type, struct str
 enum zk_result zk_config_notify(struct zk_store *s, const char *type, struct str name);
 
 /*
- * The reader of /config/changes: each trigger (start, child event, new session) calls zk_config_changes_run(), which lists
- * the directory (arming the child handler), calls fn for every notification not handled yet, in order, and deletes those
- * older than 15 minutes. An error ends the pass; the next one goes on from there. Owned by one thread.
+ * The reader of /config/changes: each trigger (start, child event, new session) calls
+ * zk_config_changes_run(), which lists the directory (arming the child handler), calls fn for every
+ * notification not handled yet, in order, and deletes those older than 15 minutes. An error ends
+ * the pass; the next one goes on from there. Owned by one thread.
  */
 struct zk_config_changes {
-    int64_t last; /* number of the last one handled; -1 at the start */
+    int64_t next; /* number of the first one not handled yet; 0 at the start: all there are */
 };
 
 typedef void (*zk_config_change_fn)(const struct node_config_change *change, void *ctx);

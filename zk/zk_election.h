@@ -1,10 +1,10 @@
 /*
  * zk_election.h - who is controller: the ephemeral /controller and the count in /controller_epoch
  *
- * An election creates /controller and raises /controller_epoch in one multi. The znode version of /controller_epoch is what
- * every later write is fenced with. A node that names us counts as ours only while its ephemeralOwner is our present
- * session: one left by our own expired session is somebody else's until it vanishes.
- * Thread: the controller's.
+ * An election creates /controller and raises /controller_epoch in one multi. The znode version of
+ * /controller_epoch is what every later write is fenced with. A node that names us counts as ours
+ * only while its ephemeralOwner is our present session: one left by our own expired session is
+ * somebody else's until it vanishes. Thread: the controller's.
  */
 #pragma once
 
@@ -33,5 +33,6 @@ struct zk_election {
 /* One round. ZK_OK with won or not; ZK_SESSION_EXPIRED and the like otherwise. */
 enum zk_result zk_elect(struct zk_store *s, int32_t own_id, struct zk_election *ret);
 
-/* Deletes /controller, fenced: the next election begins. ZK_CONTROLLER_MOVED: somebody else had taken over already. */
+/* Deletes /controller, fenced: the next election begins. ZK_CONTROLLER_MOVED: somebody else had
+ * taken over already. */
 enum zk_result zk_controller_resign(struct zk_store *s, int32_t epoch_version);

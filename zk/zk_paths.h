@@ -38,7 +38,8 @@ const char *zk_path_partitions(struct arena *a, struct str topic);
 const char *zk_path_partition(struct arena *a, struct str topic, int32_t partition);
 const char *zk_path_state(struct arena *a, struct str topic, int32_t partition);
 const char *zk_path_delete_topic(struct arena *a, struct str topic);
-/* type: topics, brokers, clients, users, ips; name as it stands in ZooKeeper (sanitised; "u/clients/c" for a pair). */
+/* type: topics, brokers, clients, users, ips; name as it stands in ZooKeeper (sanitised;
+ * "u/clients/c" for a pair). */
 const char *zk_path_config(struct arena *a, const char *type, struct str name);
 const char *zk_path_child(struct arena *a, const char *parent, struct str name);
 /* "/a/b" of "/a/b/c"; NULL for a path directly below the root. */

@@ -1,8 +1,9 @@
 /*
  * zk_result.h - what ZooKeeper answered, in our own words
  *
- * An enum of its own beside the sign rule of err.h: most callers branch on three or four of these, and none is a fault of
- * the object that asked. zk_result_err() translates where a result must leave as an int.
+ * An enum of its own beside the sign rule of err.h: most callers branch on three or four of these,
+ * and none is a fault of the object that asked. zk_result_err() translates where a result must
+ * leave as an int.
  */
 #pragma once
 
@@ -27,6 +28,7 @@ enum zk_result {
 
 /* "NO_NODE"; never NULL. */
 const char *zk_result_name(enum zk_result r);
-/* 0, -ENOENT, -EEXIST, -EAGAIN (bad version), NOT_CONTROLLER (controller moved), -EBADMSG, -ESTALE (expired), -EACCES,
- * -ECANCELED (closing), -EIO. */
+/* 0, -ENOENT, -EEXIST, -EAGAIN (bad version), NOT_CONTROLLER (controller moved), -EBADMSG, -ESTALE
+ * (expired), -EACCES, -ECANCELED (closing), -ENOTEMPTY, -EPERM (refused; never passed on as a Kafka
+ * code), -EIO. */
 int zk_result_err(enum zk_result r);

@@ -1,13 +1,15 @@
 /*
  * zk_store.h - ZooKeeper as everybody above zk/ sees it, and the seam where tests put a fake one
  *
- * A store runs batches, knows its session and has handlers; the typed functions on top (zk_brokers.h, zk_topics.h,
- * zk_states.h, zk_configs.h, zk_admin.h, zk_cluster.h, zk_election.h, zk_register.h) are the same code for the real store
- * (struct zk, zk_as_store()) and the fake one (tests/support/fake_zk.h).
+ * A store runs batches, knows its session and has handlers; the typed functions on top
+ * (zk_brokers.h, zk_topics.h, zk_states.h, zk_configs.h, zk_admin.h, zk_cluster.h, zk_election.h,
+ * zk_register.h) are the same code for the real store (struct zk, zk_as_store()) and the fake one
+ * (tests/support/fake_zk.h).
  *
- * All of them block until ZooKeeper has answered, so they belong on the controller's thread or on a worker, never on a
- * reactor and never under a lock. While the connection is lost they wait; they end with ZK_SESSION_EXPIRED when the
- * session is found expired. Results are put in the caller's arena.
+ * All of them block until ZooKeeper has answered, so they belong on the controller's thread or on a
+ * worker, never on a reactor and never under a lock. While the connection is lost they wait; they
+ * end with ZK_SESSION_EXPIRED when the session is found expired. Results are put in the caller's
+ * arena.
  */
 #pragma once
 
@@ -18,8 +20,8 @@
 struct zk_store;
 
 struct zk_store_ops {
-    /* Sends the batch; done(b, ctx) is called once every op has its result: on the store's event thread, or at once by
-     * the caller when it cannot be sent. done may only post. */
+    /* Sends the batch; done(b, ctx) is called once every op has its result: on the store's event
+     * thread, or at once by the caller when it cannot be sent. done may only post. */
     void (*submit)(struct zk_store *s, struct zk_batch *b, zk_batch_done_fn done, void *ctx);
     /* The same, and waits for it. */
     void (*run)(struct zk_store *s, struct zk_batch *b);
@@ -102,7 +104,12 @@ enum zk_result zk_store_delete(struct zk_store *s, const char *path, int32_t ver
 
 /* Creates missing parents too (null data). NODE_EXISTS is told. */
 enum zk_result zk_store_create_deep(struct zk_store *s, const char *path, struct slice data);
-/* Makes sure that all are there, null data, missing parents too. One pipelined round when they are. */
+/* Makes sure that all are there, null data, missing parents too. One pipelined round when they are.
+ * */
 enum zk_result zk_store_ensure_paths(struct zk_store *s, const char *const *paths, size_t count);
 /* Children first; not atomic; absent is ZK_OK. Each delete is fenced on its own. */
 enum zk_result zk_store_delete_deep(struct zk_store *s, const char *path, int32_t epoch_version);
+/* These children of dir, pipelined; absent ones are fine. Fenced each on its own, unless
+ * ZK_NO_FENCE. */
+enum zk_result zk_store_delete_children(struct zk_store *s, const char *dir,
+                                        const struct zk_names *names, int32_t epoch_version);

@@ -17,20 +17,22 @@ struct zk_topic {
 /* Names below /brokers/topics, sorted; watch arms the child handler. */
 enum zk_result zk_topics_list(struct zk_store *s, bool watch, struct arena *a,
                               struct zk_names *ret);
-/* Fills in count topics by name, pipelined; each read arms that topic's data handler. ZK_OK, or what ended it
- * altogether (expiry and the like). */
+/* Fills in count topics by name, pipelined; each read arms that topic's data handler. ZK_OK, or
+ * what ended it altogether (expiry and the like). */
 enum zk_result zk_topics_read(struct zk_store *s, struct arena *a, struct zk_topic *topics,
                               size_t count);
 /* True in *ret where /brokers/topics/T is there. */
 enum zk_result zk_topic_exists(struct zk_store *s, struct str name, bool *ret);
 
 /*
- * Config first (by the algorithm of zk_config_set), then the topic node. ZK_NODE_EXISTS: there is such a topic.
- * ZK_CONTROLLER_MOVED: there is no controller now, or it changed meanwhile. ZK_REFUSED: a KRaft controller owns the cluster.
+ * Config first (by the algorithm of zk_config_set), then the topic node. ZK_NODE_EXISTS: there is
+ * such a topic. ZK_CONTROLLER_MOVED: there is no controller now, or it changed meanwhile.
+ * ZK_REFUSED: a KRaft controller owns the cluster.
  */
 enum zk_result zk_topic_create(struct zk_store *s, struct str name, const struct node_topic *t,
                                const struct node_config *config);
-/* Rewrites the whole node, any version. ZK_NO_FENCE for CreatePartitions, the controller's epoch version otherwise. */
+/* Rewrites the whole node, any version. ZK_NO_FENCE for CreatePartitions, the controller's epoch
+ * version otherwise. */
 enum zk_result zk_topic_set(struct zk_store *s, struct str name, const struct node_topic *t,
                             int32_t epoch_version);
 /* The same for many, pipelined; topics[i].node is written, topics[i].result says how it went. */
@@ -39,8 +41,8 @@ enum zk_result zk_topics_set(struct zk_store *s, struct zk_topic *topics, size_t
 /* Ids below /brokers/topics/T/partitions, sorted; an absent node has none. */
 enum zk_result zk_topic_partition_ids(struct zk_store *s, struct str name, struct arena *a,
                                       struct node_ids *ret);
-/* The three last steps of a deletion: the topic's tree, its config, its entry in /admin/delete_topics. Done again from
- * the start after a failure. */
+/* The three last steps of a deletion: the topic's tree, its config, its entry in
+ * /admin/delete_topics. Done again from the start after a failure. */
 enum zk_result zk_topic_delete(struct zk_store *s, struct str name, int32_t epoch_version);
 
 /* /admin/delete_topics: the wish to have a topic deleted. NODE_EXISTS: it is wished already. */

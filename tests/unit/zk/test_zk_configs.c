@@ -1,0 +1,173 @@
+#include "zk/zk_configs.h"
+
+#include "tests/unit/zk/zk_test.h"
+#include "zk/zk_election.h"
+
+static struct node_config_entry entry = {STR("k"), STR("v")};
+static const struct node_config config = {&entry, 1};
+
+static void with_controller(struct zk_test *z)
+{
+    struct zk_election e;
+
+    zk_test_init(z);
+    say_set_level(SAY_ERROR + 1);
+    ck_assert_int_eq(zk_elect(z->t, 2, &e), ZK_OK);
+}
+
+START_TEST(config_is_created_then_set)
+{
+    struct zk_test z;
+    struct node_config back;
+
+    with_controller(&z);
+    ck_assert_int_eq(zk_config_read(z.s, "topics", STR("t"), &z.a, &back), ZK_OK);
+    ck_assert_int_eq(back.count, 0);
+    ck_assert_int_eq(zk_config_set(z.s, "topics", STR("t"), &config), ZK_OK);
+    ck_assert_int_eq(zk_config_set(z.s, "topics", STR("t"), &config), ZK_OK);
+    ck_assert_int_eq(zk_config_read(z.s, "topics", STR("t"), &z.a, &back), ZK_OK);
+    ck_assert(str_eqz(node_config_get(&back, "k"), "v"));
+    zk_test_deinit(&z);
+}
+END_TEST
+
+START_TEST(config_is_refused_without_a_controller_or_under_kraft)
+{
+    struct zk_test z;
+
+    zk_test_init(&z);
+    say_set_level(SAY_ERROR + 1);
+    ck_assert_int_eq(zk_config_set(z.s, "topics", STR("t"), &config), ZK_CONTROLLER_MOVED);
+    zk_store_create(z.s, ZK_PATH_CONTROLLER,
+                    bytes("{\"brokerid\":3000,\"kraftControllerEpoch\":1}"), 0);
+    ck_assert_int_eq(zk_config_set(z.s, "topics", STR("t"), &config), ZK_REFUSED);
+    zk_test_deinit(&z);
+}
+END_TEST
+
+static void move_controller(const struct zk_op *op, void *ctx)
+{
+    struct zk_store *other = ctx;
+
+    if (op->kind == ZK_OP_CHECK)
+        zk_store_set(other, ZK_PATH_CONTROLLER, bytes("{\"brokerid\":9}"), -1, NULL);
+}
+
+START_TEST(controller_that_moved_meanwhile_fails_the_write)
+{
+    struct zk_test z;
+
+    with_controller(&z);
+    zk_config_set(z.s, "topics", STR("t"), &config);
+    fake_zk_hook(z.one, move_controller, z.t);
+    ck_assert_int_eq(zk_config_set(z.s, "topics", STR("t"), &config), ZK_CONTROLLER_MOVED);
+    zk_test_deinit(&z);
+}
+END_TEST
+
+START_TEST(many_configs_are_read_in_one_round)
+{
+    struct zk_test z;
+    struct zk_config list[] = {{.name = STR("t")}, {.name = STR("absent")}, {.name = STR("bad")}};
+    struct zk_names names;
+
+    with_controller(&z);
+    zk_config_set(z.s, "topics", STR("t"), &config);
+    zk_store_create(z.s, "/config/topics/bad", bytes("{\"config\":{\"k\":1}}"), 0);
+    uint64_t before = fake_zk_rounds(z.one);
+    ck_assert_int_eq(zk_configs_read(z.s, "topics", &z.a, list, 3), ZK_OK);
+    ck_assert_uint_eq(fake_zk_rounds(z.one), before + 1);
+    ck_assert(list[0].is_present && list[0].node.count == 1);
+    ck_assert(!list[1].is_present && list[1].result == ZK_OK);
+    ck_assert_int_eq(list[2].result, ZK_MALFORMED);
+    ck_assert_int_eq(zk_configs_list(z.s, "topics", &z.a, &names), ZK_OK);
+    ck_assert_uint_eq(names.count, 2);
+    zk_test_deinit(&z);
+}
+END_TEST
+
+START_TEST(deleted_pair_takes_its_empty_parents_along)
+{
+    struct zk_test z;
+
+    with_controller(&z);
+    zk_config_set(z.s, "users", STR("u/clients/c"), &config);
+    zk_config_set(z.s, "users", STR("u/clients/d"), &config);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("u/clients/c")), ZK_OK);
+    ck_assert_int_eq(zk_store_exists(z.s, "/config/users/u/clients", NULL), ZK_OK);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("u/clients/d")), ZK_OK);
+    ck_assert_int_eq(zk_store_exists(z.s, "/config/users/u", NULL), ZK_NO_NODE);
+    zk_config_set(z.s, "users", STR("v"), &config);
+    zk_config_set(z.s, "users", STR("v/clients/c"), &config);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v")), ZK_NOT_EMPTY);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v/clients/c")), ZK_OK);
+    ck_assert_int_eq(zk_store_exists(z.s, "/config/users/v", NULL), ZK_OK);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v")), ZK_OK);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v")), ZK_OK);
+    zk_test_deinit(&z);
+}
+END_TEST
+
+struct changes {
+    int count;
+    char names[256];
+};
+
+static void on_change(const struct node_config_change *change, void *ctx)
+{
+    struct changes *c = ctx;
+    size_t n = strlen(c->names);
+
+    c->count++;
+    snprintf(c->names + n, sizeof c->names - n, "%.*s/%.*s ", STR_ARG(change->type),
+             STR_ARG(change->name));
+}
+
+START_TEST(changes_are_handled_once_each_in_order)
+{
+    struct zk_test z;
+    struct zk_config_changes run = {0};
+    struct changes seen = {0};
+
+    with_controller(&z);
+    zk_config_notify(z.t, "topics", STR("a"));
+    zk_config_notify(z.t, "brokers", STR("<default>"));
+    zk_store_create(z.t, ZK_PREFIX_CONFIG_CHANGE, bytes("{}"), ZK_SEQUENTIAL);
+    zk_store_create(z.t, ZK_PREFIX_CONFIG_CHANGE, bytes("hello"), ZK_SEQUENTIAL);
+    zk_store_create(z.t, ZK_PREFIX_CONFIG_CHANGE, (struct slice){0}, ZK_SEQUENTIAL);
+    zk_store_create(z.t, ZK_PATH_CONFIG_CHANGES "/strange", bytes("{}"), 0);
+    ck_assert_int_eq(zk_config_changes_run(z.s, &run, on_change, &seen), ZK_OK);
+    ck_assert_str_eq(seen.names, "topics/a brokers/<default> ");
+    zk_config_notify(z.t, "users", STR("u/clients/c"));
+    ck_assert_int_eq(zk_config_changes_run(z.s, &run, on_change, &seen), ZK_OK);
+    ck_assert_int_eq(seen.count, 3);
+    ck_assert_int_eq(zk_config_changes_run(z.s, &run, on_change, &seen), ZK_OK);
+    ck_assert_int_eq(seen.count, 3);
+    zk_test_deinit(&z);
+}
+END_TEST
+
+START_TEST(changes_go_after_fifteen_minutes)
+{
+    struct zk_test z;
+    struct zk_config_changes run = {0};
+    struct changes seen = {0};
+    struct zk_names names;
+
+    with_controller(&z);
+    zk_config_notify(z.t, "topics", STR("a"));
+    clock_fake_advance(&z.clock, 15 * 60 * 1000 + 1);
+    zk_config_notify(z.t, "topics", STR("b"));
+    ck_assert_int_eq(zk_config_changes_run(z.s, &run, on_change, &seen), ZK_OK);
+    ck_assert_int_eq(seen.count, 2);
+    zk_store_children(z.s, ZK_PATH_CONFIG_CHANGES, false, &z.a, &names);
+    ck_assert_uint_eq(names.count, 1);
+    zk_test_deinit(&z);
+}
+END_TEST
+
+TEST_MAIN("zk/zk_configs", config_is_created_then_set,
+          config_is_refused_without_a_controller_or_under_kraft,
+          controller_that_moved_meanwhile_fails_the_write, many_configs_are_read_in_one_round,
+          deleted_pair_takes_its_empty_parents_along, changes_are_handled_once_each_in_order,
+          changes_go_after_fifteen_minutes)

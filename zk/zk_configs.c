@@ -1,0 +1,230 @@
+#include "zk/zk_configs.h"
+
+#include "zk/node_controller.h"
+#include "zk/zk_malformed.h"
+#include "zk/zk_paths.h"
+
+enum { KEEP_CHANGES_MS = 15 * 60 * 1000 };
+
+static enum zk_result read_chunk(struct zk_store *s, const char *type, struct arena *a,
+                                 struct zk_config *list, size_t count)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+
+    for (size_t i = 0; i < count; i++)
+        zk_batch_get(&b, zk_path_config(&b.arena, type, list[i].name));
+    zk_store_run(s, &b);
+    for (size_t i = 0; i < count; i++) {
+        const struct zk_op *op = &b.ops[i];
+        struct node_why why;
+
+        if (op->result != ZK_OK && op->result != ZK_NO_NODE)
+            return op->result;
+        list[i].result = ZK_OK;
+        list[i].is_present = op->result == ZK_OK;
+        list[i].node = (struct node_config){0};
+        if (list[i].is_present && node_config_decode(op->ret_data, a, &why, &list[i].node) < 0)
+            list[i].result = zk_malformed(op->path, &why);
+    }
+    return ZK_OK;
+}
+
+enum zk_result zk_configs_read(struct zk_store *s, const char *type, struct arena *a,
+                               struct zk_config *list, size_t count)
+{
+    enum zk_result r = ZK_OK;
+
+    for (size_t at = 0; r == ZK_OK && at < count; at += ZK_CHUNK)
+        r = read_chunk(s, type, a, list + at, MIN(count - at, (size_t)ZK_CHUNK));
+    return r;
+}
+
+enum zk_result zk_config_read(struct zk_store *s, const char *type, struct str name,
+                              struct arena *a, struct node_config *ret)
+{
+    struct zk_config one = {.name = name};
+    enum zk_result r = zk_configs_read(s, type, a, &one, 1);
+
+    if (r == ZK_OK)
+        r = one.result;
+    if (r == ZK_OK)
+        *ret = one.node;
+    return r;
+}
+
+enum zk_result zk_configs_list(struct zk_store *s, const char *type, struct arena *a,
+                               struct zk_names *ret)
+{
+    return zk_store_children(s, arena_printf(a, ZK_PATH_CONFIG "/%s", type).p, false, a, ret);
+}
+
+/* Version of /controller, against which the write is checked. */
+static enum zk_result controller_version(struct zk_store *s, int32_t *ret)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    struct node_controller c;
+    struct node_why why;
+    struct slice data;
+    struct zk_stat stat;
+    enum zk_result r = zk_store_get(s, ZK_PATH_CONTROLLER, &a, &data, &stat);
+
+    if (r != ZK_OK)
+        return r == ZK_NO_NODE ? ZK_CONTROLLER_MOVED : r;
+    if (node_controller_decode(data, &why, &c) < 0)
+        return zk_malformed(ZK_PATH_CONTROLLER, &why);
+    if (c.kraft_epoch > 0) {
+        say_limited(SAY_ERROR, 5,
+                    "the cluster is led by KRaft controller %d: its metadata is not to be written "
+                    "through ZooKeeper any more",
+                    c.broker_id);
+        return ZK_REFUSED;
+    }
+    *ret = stat.version;
+    return ZK_OK;
+}
+
+static enum zk_result set_checked(struct zk_store *s, const char *path, struct slice data,
+                                  int32_t version)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+
+    zk_batch_multi_begin(&b);
+    zk_batch_check(&b, ZK_PATH_CONTROLLER, version);
+    size_t at = zk_batch_set(&b, path, data, ZK_ANY_VERSION);
+    zk_batch_multi_end(&b);
+    zk_store_run(s, &b);
+    /* A vanished /controller counts as an absent config node: the create below is not checked, in
+     * Kafka neither. */
+    return zk_batch_result(&b, at);
+}
+
+enum zk_result zk_config_set(struct zk_store *s, const char *type, struct str name,
+                             const struct node_config *config)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    const char *path = zk_path_config(&a, type, name);
+    struct slice data = node_config_encode(&a, config);
+    int32_t version;
+    enum zk_result r = controller_version(s, &version);
+
+    if (r != ZK_OK)
+        return r;
+    for (int round = 0; round < 3; round++) {
+        r = set_checked(s, path, data, version);
+        if (r != ZK_NO_NODE)
+            return r;
+        r = zk_store_create_deep(s, path, data);
+        if (r != ZK_NODE_EXISTS)
+            return r;
+    }
+    return r;
+}
+
+/* "u/clients/c": when the pair is gone, an empty "clients" and then an empty user go too. */
+static enum zk_result delete_empty_parents(struct zk_store *s, struct arena *a, const char *path)
+{
+    for (int up = 0; up < 2; up++) {
+        struct slice data;
+
+        path = zk_path_parent(a, path);
+        enum zk_result r = zk_store_get(s, path, a, &data, NULL);
+        struct node_config config = {0};
+
+        if (r == ZK_OK && node_config_decode(data, a, NULL, &config) == 0 && config.count == 0)
+            r = zk_store_delete(s, path, ZK_ANY_VERSION);
+        else
+            return r == ZK_NO_NODE ? ZK_OK : r;
+        if (r == ZK_NOT_EMPTY)
+            return ZK_OK;
+        if (r != ZK_OK && r != ZK_NO_NODE)
+            return r;
+    }
+    return ZK_OK;
+}
+
+enum zk_result zk_config_delete(struct zk_store *s, const char *type, struct str name)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    const char *path = zk_path_config(&a, type, name);
+    enum zk_result r = zk_store_delete(s, path, ZK_ANY_VERSION);
+
+    if (r != ZK_OK && r != ZK_NO_NODE)
+        return r;
+    if (name.len && memmem(name.p, name.len, "/clients/", 9))
+        return delete_empty_parents(s, &a, path);
+    return ZK_OK;
+}
+
+enum zk_result zk_config_notify(struct zk_store *s, const char *type, struct str name)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    struct node_config_change change = {str_of(type), name};
+
+    return zk_store_create(s, ZK_PREFIX_CONFIG_CHANGE, node_config_change_encode(&a, &change),
+                           ZK_SEQUENTIAL);
+}
+
+/* The number at the end of "config_change_0000000012"; -1 for another name. */
+static int64_t change_number(struct str name)
+{
+    struct str prefix = STR("config_change_"), rest = name;
+    int64_t n;
+
+    if (!str_starts_with(name, prefix))
+        return -1;
+    rest.p += prefix.len;
+    rest.len -= prefix.len;
+    return str_to_i64(rest, 0, INT64_MAX, &n) == 0 ? n : -1;
+}
+
+static void handle_change(const struct zk_op *op, struct arena *a, zk_config_change_fn fn,
+                          void *ctx)
+{
+    struct node_config_change change;
+    struct node_why why;
+    int r = op->ret_data.p ? node_config_change_decode(op->ret_data, a, &why, &change) : -ENODATA;
+
+    if (r == -EBADMSG)
+        zk_malformed(op->path, &why);
+    else if (r == 0)
+        fn(&change, ctx);
+}
+
+/* Reads those that are new or may be old enough to go; stats of the former tell their age as well.
+ * */
+static enum zk_result run_changes(struct zk_store *s, struct zk_config_changes *c,
+                                  const struct zk_names *names, zk_config_change_fn fn, void *ctx)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    int64_t now = clock_wall_ms(s->clock);
+
+    for (size_t i = 0; i < names->count; i++)
+        zk_batch_get(&b, zk_path_child(&b.arena, ZK_PATH_CONFIG_CHANGES, names->list[i]));
+    zk_store_run(s, &b);
+    for (size_t i = 0; i < names->count; i++) {
+        const struct zk_op *op = &b.ops[i];
+        int64_t n = change_number(names->list[i]);
+
+        if (op->result != ZK_OK && op->result != ZK_NO_NODE)
+            return op->result;
+        if (op->result == ZK_NO_NODE || n < 0)
+            continue;
+        if (n >= c->next) {
+            handle_change(op, &b.arena, fn, ctx);
+            c->next = n + 1;
+        }
+        if (op->ret_data.p && now - op->stat.ctime_ms > KEEP_CHANGES_MS)
+            zk_store_delete(s, op->path, ZK_ANY_VERSION);
+    }
+    return ZK_OK;
+}
+
+enum zk_result zk_config_changes_run(struct zk_store *s, struct zk_config_changes *c,
+                                     zk_config_change_fn fn, void *ctx)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    struct zk_names names;
+    enum zk_result r = zk_store_children(s, ZK_PATH_CONFIG_CHANGES, true, &a, &names);
+
+    return r == ZK_OK ? run_changes(s, c, &names, fn, ctx) : r;
+}

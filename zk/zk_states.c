@@ -1,0 +1,201 @@
+#include "zk/zk_states.h"
+
+#include "common/base/mem.h"
+#include "zk/zk_malformed.h"
+#include "zk/zk_paths.h"
+
+enum { READ_CHUNK = 1024 };
+
+/* Ends everything: the rest of the array need not be tried. */
+static bool is_final(enum zk_result r)
+{
+    return r == ZK_CONTROLLER_MOVED || r == ZK_SESSION_EXPIRED || r == ZK_CLOSING ||
+           r == ZK_AUTH_FAILED;
+}
+
+static void take(const struct zk_op *op, struct arena *a, struct zk_partition_state *ret)
+{
+    struct node_why why;
+
+    ret->result = op->result;
+    ret->version = op->stat.version;
+    if (op->result == ZK_OK && node_state_decode(op->ret_data, a, &why, &ret->state) < 0)
+        ret->result = zk_malformed(op->path, &why);
+}
+
+static enum zk_result read_chunk(struct zk_store *s, struct arena *a,
+                                 struct zk_partition_state **list, size_t count)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+
+    for (size_t i = 0; i < count; i++)
+        zk_batch_get(&b, zk_path_state(&b.arena, list[i]->topic, list[i]->partition));
+    zk_store_run(s, &b);
+    for (size_t i = 0; i < count; i++) {
+        take(&b.ops[i], a, list[i]);
+        if (is_final(list[i]->result))
+            return list[i]->result;
+    }
+    return ZK_OK;
+}
+
+enum zk_result zk_states_read(struct zk_store *s, struct arena *a, struct zk_partition_state *list,
+                              size_t count)
+{
+    enum zk_result r = ZK_OK;
+
+    struct zk_partition_state *chunk[READ_CHUNK];
+
+    for (size_t at = 0; r == ZK_OK && at < count; at += READ_CHUNK) {
+        size_t n = MIN(count - at, (size_t)READ_CHUNK);
+
+        for (size_t i = 0; i < n; i++)
+            chunk[i] = &list[at + i];
+        r = read_chunk(s, a, chunk, n);
+    }
+    return r;
+}
+
+/* The outcome of the last op of each request in a batch whose requests all have one shape. */
+static enum zk_result outcomes(const struct zk_batch *b, struct zk_partition_state *list,
+                               size_t count, bool take_version)
+{
+    size_t stride = count ? b->count / count : 1;
+    enum zk_result all = ZK_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i * stride + stride - 1;
+
+        list[i].result = zk_batch_result(b, at);
+        if (list[i].result == ZK_OK)
+            list[i].version = take_version ? b->ops[at].stat.version : 0;
+        if (is_final(list[i].result) && all != ZK_CONTROLLER_MOVED)
+            all = list[i].result;
+    }
+    return all;
+}
+
+/* One round of creates of parents; that they are there is as good. */
+static enum zk_result create_round(struct zk_store *s, struct zk_batch *b)
+{
+    enum zk_result all = ZK_OK;
+
+    zk_store_run(s, b);
+    for (size_t at = 0; at < b->count; at++) {
+        enum zk_result r = zk_batch_result(b, at);
+
+        if (b->ops[at].kind == ZK_OP_CREATE && is_final(r) && all != ZK_CONTROLLER_MOVED)
+            all = r;
+    }
+    return all;
+}
+
+/* /partitions once for each run of entries of one topic: callers keep topics together. */
+static enum zk_result create_parents(struct zk_store *s, const struct zk_partition_state *list,
+                                     size_t count, int32_t epoch_version)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch first = {0};
+    CLEANUP(zk_batch_deinit) struct zk_batch second = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        struct str topic = list[i].topic;
+
+        if (i == 0 || !str_eq(topic, list[i - 1].topic))
+            zk_batch_create_fenced(&first, epoch_version, zk_path_partitions(&first.arena, topic),
+                                   (struct slice){0});
+        zk_batch_create_fenced(&second, epoch_version,
+                               zk_path_partition(&second.arena, topic, list[i].partition),
+                               (struct slice){0});
+    }
+    enum zk_result r = create_round(s, &first);
+
+    return r == ZK_OK ? create_round(s, &second) : r;
+}
+
+/* A node that is there already: our own create, done but not heard of, or somebody else's. */
+static enum zk_result look_at_existing(struct zk_store *s, struct arena *a,
+                                       struct zk_partition_state *list, size_t count)
+{
+    CLEANUP(free_p)
+    struct zk_partition_state **there = xnew_array(struct zk_partition_state *, count);
+    CLEANUP(free_p) int32_t *epochs = xnew_array(int32_t, count);
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].result != ZK_NODE_EXISTS)
+            continue;
+        epochs[n] = list[i].state.controller_epoch;
+        there[n++] = &list[i];
+    }
+    enum zk_result r = n ? read_chunk(s, a, there, n) : ZK_OK;
+
+    for (size_t i = 0; r == ZK_OK && i < n; i++) {
+        if (there[i]->result == ZK_OK && there[i]->state.controller_epoch != epochs[i])
+            there[i]->result = ZK_NODE_EXISTS;
+    }
+    return r;
+}
+
+static enum zk_result create_chunk(struct zk_store *s, struct arena *a,
+                                   struct zk_partition_state *list, size_t count,
+                                   int32_t epoch_version)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    enum zk_result r = create_parents(s, list, count, epoch_version);
+
+    for (size_t i = 0; i < count; i++) {
+        list[i].result = r;
+        zk_batch_create_fenced(&b, epoch_version,
+                               zk_path_state(&b.arena, list[i].topic, list[i].partition),
+                               node_state_encode(&b.arena, &list[i].state));
+    }
+    if (r != ZK_OK)
+        return r;
+    zk_store_run(s, &b);
+    r = outcomes(&b, list, count, false);
+    return r == ZK_OK ? look_at_existing(s, a, list, count) : r;
+}
+
+static void mark_rest(struct zk_partition_state *list, size_t from, size_t count, enum zk_result r)
+{
+    for (size_t i = from; i < count; i++)
+        list[i].result = r;
+}
+
+enum zk_result zk_states_create(struct zk_store *s, struct arena *a,
+                                struct zk_partition_state *list, size_t count,
+                                int32_t epoch_version)
+{
+    enum zk_result r = ZK_OK;
+    size_t at = 0;
+
+    for (; r == ZK_OK && at < count; at += ZK_CHUNK)
+        r = create_chunk(s, a, list + at, MIN(count - at, (size_t)ZK_CHUNK), epoch_version);
+    mark_rest(list, MIN(at, count), count, r);
+    return r;
+}
+
+static enum zk_result update_chunk(struct zk_store *s, struct zk_partition_state *list,
+                                   size_t count, int32_t epoch_version)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+
+    for (size_t i = 0; i < count; i++)
+        zk_batch_set_fenced(&b, epoch_version,
+                            zk_path_state(&b.arena, list[i].topic, list[i].partition),
+                            node_state_encode(&b.arena, &list[i].state), list[i].version);
+    zk_store_run(s, &b);
+    return outcomes(&b, list, count, true);
+}
+
+enum zk_result zk_states_update(struct zk_store *s, struct zk_partition_state *list, size_t count,
+                                int32_t epoch_version)
+{
+    enum zk_result r = ZK_OK;
+    size_t at = 0;
+
+    for (; r == ZK_OK && at < count; at += ZK_CHUNK)
+        r = update_chunk(s, list + at, MIN(count - at, (size_t)ZK_CHUNK), epoch_version);
+    mark_rest(list, MIN(at, count), count, r);
+    return r;
+}

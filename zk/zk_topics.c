@@ -1,0 +1,177 @@
+#include "zk/zk_topics.h"
+
+#include "zk/zk_configs.h"
+#include "zk/zk_malformed.h"
+#include "zk/zk_paths.h"
+
+enum zk_result zk_topics_list(struct zk_store *s, bool watch, struct arena *a, struct zk_names *ret)
+{
+    return zk_store_children(s, ZK_PATH_TOPICS, watch, a, ret);
+}
+
+static enum zk_result read_chunk(struct zk_store *s, struct arena *a, struct zk_topic *topics,
+                                 size_t count)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+
+    for (size_t i = 0; i < count; i++)
+        zk_batch_get(&b, zk_path_topic(&b.arena, topics[i].name));
+    zk_store_run(s, &b);
+    for (size_t i = 0; i < count; i++) {
+        const struct zk_op *op = &b.ops[i];
+        struct node_why why;
+
+        topics[i].result = op->result;
+        topics[i].version = op->stat.version;
+        if (op->result == ZK_OK && node_topic_decode(op->ret_data, a, &why, &topics[i].node) < 0)
+            topics[i].result = zk_malformed(op->path, &why);
+        if (op->result != ZK_OK && op->result != ZK_NO_NODE)
+            return op->result;
+    }
+    return ZK_OK;
+}
+
+enum zk_result zk_topics_read(struct zk_store *s, struct arena *a, struct zk_topic *topics,
+                              size_t count)
+{
+    enum zk_result r = ZK_OK;
+
+    for (size_t at = 0; r == ZK_OK && at < count; at += ZK_CHUNK)
+        r = read_chunk(s, a, topics + at, MIN(count - at, (size_t)ZK_CHUNK));
+    return r;
+}
+
+static enum zk_result is_there(struct zk_store *s, const char *path, bool *ret)
+{
+    enum zk_result r = zk_store_exists(s, path, NULL);
+
+    if (r != ZK_OK && r != ZK_NO_NODE)
+        return r;
+    *ret = r == ZK_OK;
+    return ZK_OK;
+}
+
+enum zk_result zk_topic_exists(struct zk_store *s, struct str name, bool *ret)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+
+    return is_there(s, zk_path_topic(&a, name), ret);
+}
+
+enum zk_result zk_topic_create(struct zk_store *s, struct str name, const struct node_topic *t,
+                               const struct node_config *config)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    enum zk_result r = zk_config_set(s, "topics", name, config);
+
+    if (r != ZK_OK)
+        return r;
+    return zk_store_create_deep(s, zk_path_topic(&a, name), node_topic_encode(&a, t));
+}
+
+enum zk_result zk_topic_set(struct zk_store *s, struct str name, const struct node_topic *t,
+                            int32_t epoch_version)
+{
+    struct zk_topic one = {.name = name, .node = *t};
+    enum zk_result r = zk_topics_set(s, &one, 1, epoch_version);
+
+    return r == ZK_OK ? one.result : r;
+}
+
+static enum zk_result set_chunk(struct zk_store *s, struct zk_topic *topics, size_t count,
+                                int32_t epoch_version)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    size_t stride = epoch_version == ZK_NO_FENCE ? 1 : 2;
+    enum zk_result all = ZK_OK;
+
+    for (size_t i = 0; i < count; i++)
+        zk_batch_set_fenced(&b, epoch_version, zk_path_topic(&b.arena, topics[i].name),
+                            node_topic_encode(&b.arena, &topics[i].node), ZK_ANY_VERSION);
+    zk_store_run(s, &b);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i * stride + stride - 1;
+
+        topics[i].result = zk_batch_result(&b, at);
+        if (topics[i].result == ZK_OK)
+            topics[i].version = b.ops[at].stat.version;
+        else if (topics[i].result != ZK_NO_NODE && all != ZK_CONTROLLER_MOVED)
+            all = topics[i].result;
+    }
+    return all;
+}
+
+enum zk_result zk_topics_set(struct zk_store *s, struct zk_topic *topics, size_t count,
+                             int32_t epoch_version)
+{
+    enum zk_result r = ZK_OK;
+
+    for (size_t at = 0; r == ZK_OK && at < count; at += ZK_CHUNK)
+        r = set_chunk(s, topics + at, MIN(count - at, (size_t)ZK_CHUNK), epoch_version);
+    return r;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+enum zk_result zk_topic_partition_ids(struct zk_store *s, struct str name, struct arena *a,
+                                      struct node_ids *ret)
+{
+    struct zk_names names;
+    struct node_ids ids = {0};
+    enum zk_result r = zk_store_children(s, zk_path_partitions(a, name), false, a, &names);
+
+    if (r != ZK_OK)
+        return r;
+    ids.list = arena_new_array(a, int32_t, names.count);
+    for (size_t i = 0; i < names.count; i++) {
+        if (str_to_i32(names.list[i], 0, INT32_MAX, &ids.list[ids.count]) == 0)
+            ids.count++;
+    }
+    qsort(ids.list, (size_t)ids.count, sizeof *ids.list, by_number);
+    *ret = ids;
+    return ZK_OK;
+}
+
+enum zk_result zk_topic_delete(struct zk_store *s, struct str name, int32_t epoch_version)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    struct zk_names one = {&name, 1};
+    enum zk_result r = zk_store_delete_deep(s, zk_path_topic(&a, name), epoch_version);
+
+    if (r == ZK_OK)
+        r = zk_store_delete_deep(s, zk_path_config(&a, "topics", name), epoch_version);
+    if (r == ZK_OK)
+        r = zk_delete_topics_remove(s, &one, epoch_version);
+    return r;
+}
+
+enum zk_result zk_delete_topic_request(struct zk_store *s, struct str name)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+
+    return zk_store_create_deep(s, zk_path_delete_topic(&a, name), (struct slice){0});
+}
+
+enum zk_result zk_delete_topics_list(struct zk_store *s, bool watch, struct arena *a,
+                                     struct zk_names *ret)
+{
+    return zk_store_children(s, ZK_PATH_DELETE_TOPICS, watch, a, ret);
+}
+
+enum zk_result zk_delete_topics_is_requested(struct zk_store *s, struct str name, bool *ret)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+
+    return is_there(s, zk_path_delete_topic(&a, name), ret);
+}
+
+enum zk_result zk_delete_topics_remove(struct zk_store *s, const struct zk_names *names,
+                                       int32_t epoch_version)
+{
+    return zk_store_delete_children(s, ZK_PATH_DELETE_TOPICS, names, epoch_version);
+}
