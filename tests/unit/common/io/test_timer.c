@@ -130,7 +130,8 @@ START_TEST(rearming_for_the_past_does_not_spin)
 }
 END_TEST
 
-/* Against the plain definition: a timer fires in the first advance that is not before its deadline. */
+/* Against the plain definition: a timer fires in the first advance that is not before its
+ * deadline. */
 START_TEST(random_timers_fire_when_due)
 {
     enum { COUNT = 500, STEPS = 4000 };

@@ -1,0 +1,45 @@
+/*
+ * tls.h - TLS contexts made of the ssl.* options
+ *
+ * Key and trust stores may be PEM (a file, or text in the options) or PKCS#12; Java's own JKS is
+ * refused with the command that converts it. A file of type JKS that is PKCS#12 inside is taken, as
+ * Java does. Contexts do not change once made: to reload, make another; the streams of the old one
+ * keep what they need of it. Errors: -EINVAL or -errno, with the reason in why. Thread: any.
+ */
+#pragma once
+
+#include "common/base/strbuf.h"
+
+enum tls_client_auth { TLS_CLIENT_AUTH_NONE, TLS_CLIENT_AUTH_REQUESTED, TLS_CLIENT_AUTH_REQUIRED };
+
+/* NULL or empty where an option is not set. Borrowed during the call. */
+struct tls_store_conf {
+    const char *type; /* JKS, PKCS12, PEM */
+    const char *location;
+    const char *password;
+    const char *certificates; /* PEM text in the options: the chain, or what is trusted */
+};
+
+struct tls_conf {
+    struct tls_store_conf keystore;
+    struct tls_store_conf truststore;
+    const char *key;               /* ssl.keystore.key */
+    const char *key_password;      /* ssl.key.password */
+    const char *enabled_protocols; /* "TLSv1.2,TLSv1.3" */
+    const char *cipher_suites;     /* Java's names, comma separated */
+    const char
+        *endpoint_identification; /* "https": a client checks the host name; "": it does not */
+    enum tls_client_auth client_auth;
+};
+
+struct tls_server;
+struct tls_client;
+
+int tls_server_new(const struct tls_conf *conf, struct strbuf *why, struct tls_server **ret)
+    MUST_CHECK;
+/* NULL-safe, returns NULL. */
+struct tls_server *tls_server_free(struct tls_server *t);
+
+int tls_client_new(const struct tls_conf *conf, struct strbuf *why, struct tls_client **ret)
+    MUST_CHECK;
+struct tls_client *tls_client_free(struct tls_client *t);
