@@ -70,6 +70,26 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
     va_end(again);
 }
 
+void *strbuf_room(struct strbuf *sb, size_t n)
+{
+    return make_room(sb, n) ? sb->s + sb->len : NULL;
+}
+
+void strbuf_grew(struct strbuf *sb, size_t n)
+{
+    assert(sb->len + n < sb->size);
+    sb->len += n;
+    sb->s[sb->len] = '\0';
+}
+
+void strbuf_cut(struct strbuf *sb, size_t len)
+{
+    assert(len <= sb->len);
+    sb->len = len;
+    if (sb->s)
+        sb->s[len] = '\0';
+}
+
 char *strbuf_detach(struct strbuf *sb)
 {
     char *s = sb->s ? sb->s : xstrdup("");

@@ -24,6 +24,12 @@ void strbuf_add_char(struct strbuf *sb, char c);
 void strbuf_addz(struct strbuf *sb, const char *z);
 void strbuf_add_str(struct strbuf *sb, struct str s);
 void strbuf_addf(struct strbuf *sb, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Room for n bytes behind what is there, NULL past the cap; strbuf_grew() then says how many were
+ * written. */
+void *strbuf_room(struct strbuf *sb, size_t n);
+void strbuf_grew(struct strbuf *sb, size_t n);
+/* Forgets what stands behind len, which must not be more than is there. */
+void strbuf_cut(struct strbuf *sb, size_t len);
 /* Hands the text over (never NULL) and leaves an empty buffer. */
 char *strbuf_detach(struct strbuf *sb);
 

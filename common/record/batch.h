@@ -1,29 +1,26 @@
 /*
  * batch.h - a view of one record batch (v2) or one entry of an older message set (v0, v1)
  *
- *  v2  0  i64 base offset            v0, v1  0  i64 offset (of a compressed wrapper: its last inner
- *  one)
- *      8  i32 bytes that follow              8  i32 bytes that follow
- *     12  i32 leader epoch                  12  u32 CRC-32 of byte 16 to the end
- *     16  i8  magic 2                       16  i8  magic 0 or 1
- *     17  u32 CRC-32C of byte 21 on         17  i8  attributes
- *     21  i16 attributes                    18  i64 timestamp (v1 only)
- *     23  i32 last offset delta             ..  i32 key length (-1 null), key
- *     27  i64 base timestamp                ..  i32 value length (-1 null), value
+ *  v2  0  i64 base offset                   v0, v1  0  i64 offset (of a wrapper: its last one)
+ *      8  i32 bytes that follow                     8  i32 bytes that follow
+ *     12  i32 leader epoch                         12  u32 CRC-32 of byte 16 to the end
+ *     16  i8  magic 2                              16  i8  magic 0 or 1
+ *     17  u32 CRC-32C of byte 21 to the end        17  i8  attributes
+ *     21  i16 attributes                           18  i64 timestamp (v1 only)
+ *     23  i32 last offset delta                    ..  i32 key length (-1 null), key
+ *     27  i64 base timestamp                       ..  i32 value length (-1 null), value
  *     35  i64 max timestamp
- *     43  i64 producer id
- *     51  i16 producer epoch         The leader epoch and the base offset lie outside the checksum,
- *     so a leader stamps both 53  i32 base sequence          into a client's bytes without touching
- *     it. 57  i32 records count
+ *     43  i64 producer id   51 i16 producer epoch   53 i32 base sequence   57 i32 records count
  *     61  records, compressed as one blob where a codec is set
  *
  * A view borrows the bytes. batch_next() has checked that the header of that magic is inside;
- * everything else of it may be a lie until batch_is_valid(). The setters write through the view:
- * the bytes must be writable and the caller's alone.
+ * everything else of it may be a lie until batch_is_valid(). batch_stamp.h changes headers in
+ * place.
  */
 #pragma once
 
 #include "common/base/be.h"
+#include "common/base/err.h"
 #include "common/base/str.h"
 #include "common/record/compress.h"
 
@@ -73,6 +70,8 @@ int batch_next(struct slice *rest, struct batch *ret) MUST_CHECK;
 int batch_peek_size(struct slice head, uint32_t *ret) MUST_CHECK;
 /* Checksum of the bytes; for v0 and v1 of the entry itself, not of what a wrapper holds. */
 bool batch_is_valid(const struct batch *b);
+/* What the stored checksum should be. */
+uint32_t batch_compute_crc(const struct batch *b);
 
 static inline struct slice batch_bytes(const struct batch *b)
 {
@@ -209,15 +208,3 @@ static inline struct slice batch_payload(const struct batch *b)
 {
     return slice_from(batch_bytes(b), BATCH_V2_HEADER);
 }
-
-/* ---- in place ---- */
-
-/* So that the last offset is this; any magic (v0 and v1: the entry's own offset). */
-void batch_set_last_offset(const struct batch *b, int64_t last_offset);
-void batch_set_base_offset(const struct batch *b, int64_t base_offset);
-void batch_set_leader_epoch(const struct batch *b, int32_t epoch);
-/* v1 and v2; writes the checksum again only where something changed. */
-void batch_set_max_timestamp(const struct batch *b, enum timestamp_type type,
-                             int64_t max_timestamp);
-/* Writes the checksum of the bytes as they are, any magic. */
-void batch_write_crc(const struct batch *b);

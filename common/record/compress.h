@@ -44,7 +44,7 @@ bool compression_is_known(int id);
 int compression_default_level(enum compression c);
 
 /* Appends the compressed form of in to out; a plain copy for COMPRESSION_NONE. */
-int compress(const struct codec *c, struct slice in, struct strbuf *out) MUST_CHECK;
+int codec_compress(const struct codec *c, struct slice in, struct strbuf *out) MUST_CHECK;
 
 struct decompressor;
 
@@ -57,4 +57,5 @@ int decompressor_read(struct decompressor *d, void *dst, size_t n, size_t *ret) 
 
 /* The whole of in, appended to out; -EFBIG (and nothing more allocated) where that is more than max
  * bytes. */
-int decompress(const struct codec *c, struct slice in, size_t max, struct strbuf *out) MUST_CHECK;
+int codec_decompress(const struct codec *c, struct slice in, size_t max, struct strbuf *out)
+    MUST_CHECK;

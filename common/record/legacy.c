@@ -1,0 +1,79 @@
+/*
+ * legacy.c - one message of an old set, read and written
+ */
+#include "common/record/legacy.h"
+
+#include "common/record/batch_stamp.h"
+
+#include <errno.h>
+
+enum { V0_KEY_AT = 18, V1_KEY_AT = 26 };
+
+/* Takes a length and as many bytes off *rest; -1 is null. */
+static int take_field(struct slice *rest, struct slice *ret)
+{
+    if (rest->len < 4)
+        return -EBADMSG;
+    int32_t n = (int32_t)be32_read(rest->p);
+    *rest = slice_from(*rest, 4);
+    if (n < 0) {
+        *ret = (struct slice){0};
+        return 0;
+    }
+    if ((size_t)n > rest->len)
+        return -EBADMSG;
+    *ret = slice_sub(*rest, 0, (size_t)n);
+    *rest = slice_from(*rest, (size_t)n);
+    return 0;
+}
+
+int legacy_message_parse(const struct batch *b, struct legacy_message *ret)
+{
+    struct legacy_message m = {.offset = batch_base_offset(b), .timestamp = batch_max_timestamp(b)};
+
+    assert(!batch_is_v2(b));
+    struct slice rest = slice_from(batch_bytes(b), b->magic == 0 ? V0_KEY_AT : V1_KEY_AT);
+    int r = take_field(&rest, &m.key);
+    if (r == 0)
+        r = take_field(&rest, &m.value);
+    if (r == 0 && rest.len > 0)
+        r = -EBADMSG;
+    if (r == 0)
+        *ret = m;
+    return r;
+}
+
+static void add_field(struct strbuf *out, struct slice s)
+{
+    uint8_t n[4];
+
+    be32_write(n, s.p ? (uint32_t)s.len : UINT32_MAX);
+    strbuf_add(out, n, sizeof n);
+    strbuf_add(out, s.p, s.len);
+}
+
+void legacy_message_add(const struct legacy_message *m, const struct legacy_opts *opts,
+                        struct strbuf *out)
+{
+    size_t start = out->len, head = opts->magic == 0 ? V0_KEY_AT : V1_KEY_AT;
+    size_t size = head + 8 + m->key.len + m->value.len;
+    uint8_t h[V1_KEY_AT] = {0};
+
+    assert(opts->magic == 0 || opts->magic == 1);
+    be64_write(h, (uint64_t)m->offset);
+    be32_write(h + 8, (uint32_t)(size - BATCH_OVERHEAD));
+    h[BATCH_MAGIC_AT] = (uint8_t)opts->magic;
+    h[17] = (uint8_t)opts->codec;
+    if (opts->magic == 1) {
+        if (opts->timestamp_type == TIMESTAMP_LOG_APPEND_TIME)
+            h[17] |= BATCH_LOG_APPEND_TIME;
+        be64_write(h + 18, (uint64_t)m->timestamp);
+    }
+    strbuf_add(out, h, head);
+    add_field(out, m->key);
+    add_field(out, m->value);
+    if (out->full)
+        return;
+    batch_write_crc(&(struct batch){
+        .p = (uint8_t *)out->s + start, .size = (uint32_t)size, .magic = opts->magic});
+}
