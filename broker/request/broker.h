@@ -18,6 +18,7 @@ struct controller;
 struct zk_store;
 struct id_block;
 struct topic_admin;
+struct metadata_waits;
 
 struct broker {
     const struct clock *clock;
@@ -29,7 +30,9 @@ struct broker {
     struct zk_store *zk;              /* zk/zk_store.h */
     struct id_block *producer_ids;    /* broker/txn/id_block.h */
     struct topic_admin *topics;       /* broker/meta/topic_admin.h */
-    struct workq *workq;              /* ZooKeeper and other blocking work of requests */
+    struct metadata_waits *waits;     /* broker/meta/metadata_waits.h */
+    int32_t broker_id;
+    struct workq *workq; /* ZooKeeper and other blocking work of requests */
     struct reactor_pool *reactors;
     char *cluster_id;
     _Atomic int64_t *broker_epoch; /* czxid of our registration, -1 before it */

@@ -21,14 +21,15 @@ struct request {
     int16_t version;
     int32_t correlation_id;
     struct str client_id;
-    const void *body;         /* the decoded request message */
-    struct slice frame;       /* the bytes it was decoded from; a handler may write into them (offsets in place) */
+    const void *body; /* the decoded request message */
+    struct slice
+        frame; /* the bytes it was decoded from; a handler may write into them (offsets in place) */
     struct reactor *reactor;  /* where the connection lives; timers of waiting requests go there */
     int64_t received_us;      /* monotonic */
     struct str listener_name; /* of the listener that it came in by */
     struct str principal;     /* "User:ANONYMOUS" */
     struct str client_host;   /* "/127.0.0.1", as Kafka prints it */
-    bool is_privileged;       /* control plane listener, or inter-broker listener where there is none */
+    bool is_privileged; /* control plane listener, or inter-broker listener where there is none */
 
     /* The server's own: */
     struct conn *conn;

@@ -1,0 +1,26 @@
+/*
+ * handlers.h - one function per API: translate, call, translate
+ *
+ * Handlers hold no rules of their own; what an answer depends on stands further down (broker/replica, broker/meta, controller).
+ * All run on the reactor of the request's connection, and reply later where they must wait.
+ */
+#pragma once
+
+#include "broker/request/api.h"
+
+extern const struct api_table api_table;
+
+/* api_versions.c */
+void handle_api_versions(struct broker *b, struct request *req);
+/* metadata.c */
+void handle_metadata(struct broker *b, struct request *req);
+void handle_describe_cluster(struct broker *b, struct request *req);
+/* topics.c */
+void handle_create_topics(struct broker *b, struct request *req);
+void handle_delete_topics(struct broker *b, struct request *req);
+/* partitions.c */
+void handle_create_partitions(struct broker *b, struct request *req);
+/* configs.c */
+void handle_describe_configs(struct broker *b, struct request *req);
+/* producer_ids.c */
+void handle_init_producer_id(struct broker *b, struct request *req);

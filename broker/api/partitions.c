@@ -1,0 +1,378 @@
+#include "broker/api/handlers.h"
+
+#include "broker/meta/metadata_waits.h"
+#include "broker/meta/placement.h"
+#include "broker/request/seen.h"
+#include "common/base/err.h"
+#include "controller/controller.h"
+#include "zk/zk_brokers.h"
+#include "zk/zk_topics.h"
+
+/* How often a topic that others change meanwhile is read again before the client is told to come back. */
+enum { MAX_TRIES = 5 };
+
+/* One CreatePartitions request on its way; lives in its arena. Topics are worked on one after the other. */
+struct expansion {
+    struct job job;
+    struct message message;
+    struct broker *b;
+    struct request *req;
+    struct create_partitions_response *resp;
+    int32_t at; /* the topic that is worked on */
+    int tries;
+    struct controller_set_partitions write;
+    struct metadata_wait wait;
+};
+
+static const struct create_partitions_request_topic *asked(const struct expansion *ex, int32_t i)
+{
+    return &((const struct create_partitions_request *)ex->req->body)->topics[i];
+}
+
+static int refuse(struct expansion *ex, int16_t error, struct str message)
+{
+    struct create_partitions_response_result *r = &ex->resp->results[ex->at];
+
+    r->error_code = error;
+    r->error_message = message;
+    return error;
+}
+
+/* ---- the checks ---- */
+
+static bool is_registered(const struct zk_brokers *brokers, int32_t id)
+{
+    for (size_t i = 0; i < brokers->count; i++) {
+        if (brokers->list[i].id == id)
+            return true;
+    }
+    return false;
+}
+
+static bool has_duplicate(const struct create_partitions_request_assignment *as,
+                          const struct zk_brokers *brokers)
+{
+    /* All of them are registered, so that a longer list repeats one; this also bounds the comparing. */
+    if ((size_t)as->broker_ids_count > brokers->count)
+        return true;
+    for (int32_t i = 0; i < as->broker_ids_count; i++) {
+        for (int32_t k = 0; k < i; k++) {
+            if (as->broker_ids[i] == as->broker_ids[k])
+                return true;
+        }
+    }
+    return false;
+}
+
+static int check_list(struct expansion *ex, const struct zk_brokers *brokers,
+                      const struct create_partitions_request_assignment *as, int32_t wanted_count)
+{
+    if (as->broker_ids_count <= 0)
+        return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
+                      STR("A partition needs at least one replica."));
+    for (int32_t i = 0; i < as->broker_ids_count; i++) {
+        if (!is_registered(brokers, as->broker_ids[i]))
+            return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
+                          arena_printf(&ex->req->arena,
+                                       "Unknown broker(s) in replica assignment: %d.",
+                                       as->broker_ids[i]));
+    }
+    if (has_duplicate(as, brokers))
+        return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
+                      STR("Duplicate brokers not allowed in replica assignment."));
+    if (as->broker_ids_count != wanted_count)
+        return refuse(
+            ex, INVALID_REPLICA_ASSIGNMENT,
+            arena_printf(&ex->req->arena,
+                         "Inconsistent replication factor between partitions, partition 0 has %d.",
+                         wanted_count));
+    return 0;
+}
+
+static int assign_by_hand(struct expansion *ex, const struct zk_brokers *brokers,
+                          struct node_topic *node, int32_t old)
+{
+    const struct create_partitions_request_topic *t = asked(ex, ex->at);
+    int32_t wanted = node->partitions[0].replicas.count;
+
+    if (t->assignments_count != t->count - old)
+        return refuse(
+            ex, INVALID_REPLICA_ASSIGNMENT,
+            arena_printf(&ex->req->arena,
+                         "Increasing the number of partitions by %d but %d assignments provided.",
+                         t->count - old, t->assignments_count));
+    for (int32_t i = 0; i < t->assignments_count; i++) {
+        int r = check_list(ex, brokers, &t->assignments[i], wanted);
+
+        if (r)
+            return r;
+        node->partitions[old + i] = (struct node_partition){
+            .id = old + i,
+            .replicas = {t->assignments[i].broker_ids, t->assignments[i].broker_ids_count},
+        };
+    }
+    return 0;
+}
+
+static int assign(struct expansion *ex, const struct zk_brokers *brokers, struct node_topic *node,
+                  int32_t old)
+{
+    struct arena *a = &ex->req->arena;
+    const struct node_ids *first = &node->partitions[0].replicas;
+    struct placement_broker *list = arena_new_array(a, struct placement_broker, brokers->count);
+    uint32_t start = 0;
+    int32_t *ids;
+
+    for (size_t i = 0; i < brokers->count; i++)
+        list[i] = (struct placement_broker){brokers->list[i].id, brokers->list[i].node.rack};
+    while (start < brokers->count && (first->count == 0 || list[start].id < first->list[0]))
+        start++;
+    if (first->count > (int32_t)brokers->count)
+        return refuse(ex, INVALID_REPLICATION_FACTOR,
+                      arena_printf(a, "Replication factor: %d larger than available brokers: %zu.",
+                                   first->count, brokers->count));
+    const struct placement p = {
+        .brokers = list,
+        .broker_count = (int32_t)brokers->count,
+        .partitions = node->count - old,
+        .replication_factor = first->count,
+        .first_partition = old,
+        .start = start < brokers->count ? start : 0,
+        .shift = start < brokers->count ? start : 0,
+    };
+    if (first->count == 0 || placement_assign(&p, a, &ids) < 0)
+        return refuse(
+            ex, UNKNOWN_SERVER_ERROR,
+            STR("Not all brokers have rack information for replica rack aware assignment."));
+    for (int32_t i = old; i < node->count; i++)
+        node->partitions[i] = (struct node_partition){
+            .id = i,
+            .replicas = {ids + (size_t)(i - old) * (size_t)first->count, first->count},
+        };
+    return 0;
+}
+
+static int check_count(struct expansion *ex, const struct node_topic *node)
+{
+    const struct create_partitions_request_topic *t = asked(ex, ex->at);
+
+    if (node->count == 0 || node->partitions[0].id != 0 ||
+        node->partitions[node->count - 1].id != node->count - 1)
+        return refuse(ex, UNKNOWN_SERVER_ERROR,
+                      STR("The topic's partitions in ZooKeeper are not 0 to n-1."));
+    for (int32_t i = 0; i < node->count; i++) {
+        if (node->partitions[i].adding.count || node->partitions[i].removing.count)
+            return refuse(
+                ex, REASSIGNMENT_IN_PROGRESS,
+                arena_printf(&ex->req->arena,
+                             "A partition reassignment is in progress for the topic '%.*s'.",
+                             STR_ARG(t->name)));
+    }
+    if (t->count < node->count)
+        return refuse(
+            ex, INVALID_PARTITIONS,
+            arena_printf(
+                &ex->req->arena,
+                "Topic currently has %d partitions, which is higher than the requested %d.",
+                node->count, t->count));
+    if (t->count == node->count)
+        return refuse(
+            ex, INVALID_PARTITIONS,
+            arena_printf(&ex->req->arena, "Topic already has %d partitions.", node->count));
+    if (t->count > 200000)
+        return refuse(ex, INVALID_PARTITIONS,
+                      STR("Number of partitions must not be larger than 200000."));
+    return 0;
+}
+
+/* Reads the topic and works out what it is to become; the write is then prepared. On a worker. */
+static int prepare(struct expansion *ex)
+{
+    struct arena *a = &ex->req->arena;
+    const struct create_partitions_request_topic *t = asked(ex, ex->at);
+    struct zk_topic topic = {.name = t->name};
+    struct zk_brokers brokers;
+    bool is_deleted = false;
+    enum zk_result r = zk_delete_topics_is_requested(ex->b->zk, t->name, &is_deleted);
+
+    if (r == ZK_OK && is_deleted)
+        return refuse(ex, INVALID_TOPIC_EXCEPTION, STR("The topic is queued for deletion."));
+    if (r == ZK_OK)
+        r = zk_topics_read(ex->b->zk, a, &topic, 1);
+    if (r == ZK_OK)
+        r = zk_brokers_read(ex->b->zk, false, a, &brokers);
+    if (r == ZK_OK && topic.result == ZK_NO_NODE)
+        return refuse(ex, UNKNOWN_TOPIC_OR_PARTITION,
+                      arena_printf(a, "The topic '%.*s' does not exist.", STR_ARG(t->name)));
+    if (r != ZK_OK || topic.result != ZK_OK)
+        return refuse(ex, UNKNOWN_SERVER_ERROR,
+                      arena_printf(a, "The topic cannot be read from ZooKeeper: %s",
+                                   zk_result_name(r != ZK_OK ? r : topic.result)));
+    int error = check_count(ex, &topic.node);
+    if (error)
+        return error;
+    int32_t old = topic.node.count;
+    struct node_partition *all = arena_new_array(a, struct node_partition, (size_t)t->count);
+    memcpy(all, topic.node.partitions, (size_t)old * sizeof *all);
+    topic.node.partitions = all;
+    topic.node.count = t->count;
+    error = t->assignments_count >= 0 && t->assignments
+                ? assign_by_hand(ex, &brokers, &topic.node, old)
+                : assign(ex, &brokers, &topic.node, old);
+    ex->write.topic = t->name;
+    ex->write.node = topic.node;
+    ex->write.node_version = topic.version;
+    return error;
+}
+
+/* ---- one topic after the other ---- */
+
+static bool is_led(const struct expansion *ex, const struct metadata_snapshot *s, int32_t i)
+{
+    const struct create_partitions_request_topic *t = asked(ex, i);
+    const struct meta_topic *m = metadata_topic(s, t->name);
+
+    if (!m || m->partition_count < t->count)
+        return false;
+    for (int32_t p = 0; p < m->partition_count; p++) {
+        if (m->partitions[p].leader < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool are_led(struct metadata_wait *w, const struct metadata_snapshot *s)
+{
+    struct expansion *ex = container_of(w, struct expansion, wait);
+
+    for (int32_t i = 0; i < ex->resp->results_count; i++) {
+        if (!ex->resp->results[i].error_code && !is_led(ex, s, i))
+            return false;
+    }
+    return true;
+}
+
+static void waited(struct metadata_wait *w, bool is_timed_out)
+{
+    struct expansion *ex = container_of(w, struct expansion, wait);
+    const struct metadata_snapshot *CLEANUP(metadata_put_p) s = metadata_get(ex->b->metadata);
+
+    for (int32_t i = 0; is_timed_out && i < ex->resp->results_count; i++) {
+        if (!ex->resp->results[i].error_code && !is_led(ex, s, i))
+            ex->resp->results[i].error_code = REQUEST_TIMED_OUT;
+    }
+    request_reply(ex->req, ex->resp);
+}
+
+static void finish(struct expansion *ex)
+{
+    const struct create_partitions_request *body = ex->req->body;
+
+    ex->wait.reactor = ex->req->reactor;
+    ex->wait.is_over = are_led;
+    ex->wait.done = waited;
+    ex->wait.deadline_us = ex->req->received_us + (int64_t)body->timeout_ms * 1000;
+    if (body->validate_only)
+        request_reply(ex->req, ex->resp);
+    else if (body->timeout_ms <= 0)
+        waited(&ex->wait, true);
+    else
+        metadata_waits_park(ex->b->waits, &ex->wait);
+}
+
+static void next_topic(struct expansion *ex)
+{
+    while (ex->at < ex->resp->results_count && ex->resp->results[ex->at].error_code)
+        ex->at++;
+    if (ex->at == ex->resp->results_count)
+        finish(ex);
+    else
+        workq_submit(ex->b->workq, &ex->job);
+}
+
+static void on_written(struct message *m)
+{
+    struct expansion *ex = container_of(m, struct expansion, message);
+    int r = ex->write.error;
+
+    if (r == -EAGAIN && ++ex->tries < MAX_TRIES) {
+        next_topic(ex);
+        return;
+    }
+    if (r)
+        refuse(ex, err_to_wire(r),
+               r < 0 ? STR("ZooKeeper did not take the change; try again.") : STR_NULL);
+    ex->at++;
+    ex->tries = 0;
+    next_topic(ex);
+}
+
+/* On the controller's thread. */
+static void written(struct controller_call *call)
+{
+    struct expansion *ex = call->ctx;
+
+    ex->message.run = on_written;
+    reactor_post(ex->req->reactor, &ex->message);
+}
+
+static void on_prepared(struct job *j)
+{
+    struct expansion *ex = container_of(j, struct expansion, job);
+    const struct create_partitions_request *body = ex->req->body;
+
+    if (ex->resp->results[ex->at].error_code || body->validate_only) {
+        ex->at++;
+        next_topic(ex);
+        return;
+    }
+    ex->write.call = (struct controller_call){.arena = &ex->req->arena, .done = written, .ctx = ex};
+    controller_set_topic_partitions(ex->b->controller, &ex->write);
+}
+
+static void prepare_job(struct job *j)
+{
+    prepare(container_of(j, struct expansion, job));
+}
+
+static void take_topics(struct expansion *ex)
+{
+    const struct create_partitions_request *body = ex->req->body;
+    struct arena *a = &ex->req->arena;
+    struct create_partitions_response_result *results =
+        arena_new_array(a, struct create_partitions_response_result, (size_t)body->topics_count);
+    bool is_active = controller_is_active(ex->b->controller);
+    struct seen *set = NULL;
+
+    ex->resp->results = results;
+    ex->resp->results_count = body->topics_count;
+    for (int32_t i = 0; i < body->topics_count; i++) {
+        int32_t first = seen_add(&set, a, body->topics[i].name, i);
+
+        struct_init(&create_partitions_response_result_desc, &results[i]);
+        results[i].name = body->topics[i].name;
+        results[i].error_code = is_active ? NONE : NOT_CONTROLLER;
+        if (is_active && first >= 0) {
+            results[i].error_code = results[first].error_code = INVALID_REQUEST;
+            results[i].error_message = results[first].error_message =
+                STR("Duplicate topic in request.");
+        }
+    }
+    seen_clear(&set);
+}
+
+void handle_create_partitions(struct broker *b, struct request *req)
+{
+    struct expansion *ex = arena_new(&req->arena, struct expansion);
+
+    ex->b = b;
+    ex->req = req;
+    ex->resp = arena_new(&req->arena, struct create_partitions_response);
+    msg_init(&create_partitions_response_desc, ex->resp);
+    ex->job = (struct job){.work = prepare_job, .done = on_prepared, .reply = req->reactor};
+    take_topics(ex);
+    if (!controller_is_active(b->controller))
+        request_reply(req, ex->resp);
+    else
+        next_topic(ex);
+}
