@@ -232,11 +232,20 @@ def pytest(folder, options, python=PYTHON):
     return counts
 
 
+def python_clients():
+    """The python of build/venv, which has the clients from PyPI; None where they cannot be had."""
+    done = subprocess.run([f"{ROOT}/tests/venv"], stdout=subprocess.PIPE, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
 def run_system(options):
     counts = Counts()
     if not need("build", "run", "system") or not build("release"):
         counts.fail("what the system tests need")
         return counts
+    if python_clients():
+        newest = glob.glob(f"{ROOT}/build/venv/lib/python3*/site-packages/confluent_kafka.libs/librdkafka-*.so*")
+        os.environ.setdefault("KLAMM_LIBRDKAFKA", newest[0] if newest else "")
     return pytest("system", options)
 
 
@@ -245,11 +254,7 @@ def run_clients(options):
     if not need("build", "run", "clients") or not build("release"):
         counts.fail("what the clients need")
         return counts
-    done = subprocess.run([f"{ROOT}/tests/clients/prepare"], stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
-        counts.fail("tests/clients/prepare")
-        return counts
-    return pytest("clients", options, done.stdout.strip())
+    return pytest("clients", options, python_clients() or PYTHON)
 
 
 def run_script(kind, options):
@@ -285,8 +290,8 @@ KINDS = {
     "clients": run_clients,
     "bench": lambda options: run_script("bench", options),
 }
-PLACES = {"sim": "sim/run", "oracle": "oracle/run", "bench": "bench/run", "clients": "clients/prepare", "fuzz": "fuzz",
-          "system": "system"}
+PLACES = {"sim": "sim/run", "oracle": "oracle/run", "bench": "bench/run", "clients": "clients",
+          "fuzz": "fuzz", "system": "system"}
 KINDS = {kind: run for kind, run in KINDS.items() if os.path.exists(f"{ROOT}/tests/{PLACES.get(kind, '')}")}
 
 

@@ -13,6 +13,8 @@ import wire
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LOAD = os.path.join(os.environ.get("KLAMM_LOAD_BIN", os.path.join(ROOT, "build/release")),
                     "tests/load/klamm-load")
+# Another librdkafka than Debian's, if tests/venv could bring one.
+CLIENT_ENV = {**os.environ, **({"LD_PRELOAD": os.environ["KLAMM_LIBRDKAFKA"]} if os.environ.get("KLAMM_LIBRDKAFKA") else {})}
 IMPL = os.environ.get("KLAMM_IMPL", "klamm")
 SESSION_MS = 3000
 PATIENCE = 60  # seconds for anything that the cluster must get done by itself
@@ -64,8 +66,12 @@ class Cluster:
         assert done.returncode == 0, f"deploy/cluster {action} {args}: {done.stderr}"
         return done.stdout
 
+    @staticmethod
+    def programs():
+        return os.environ.get("KLAMM_BIN", os.path.join(ROOT, "build/release"))
+
     def up(self):
-        self.run("up", *self.options)
+        return self.run("up", *self.options)
 
     def down(self, *args):
         self.run("down", *args)
@@ -183,14 +189,15 @@ class Cluster:
 
 def client_options(cluster, *more):
     options = [f"bootstrap.servers={cluster.bootstrap()}", "topic.metadata.refresh.interval.ms=5000",
-               "reconnect.backoff.max.ms=500", "retry.backoff.ms=100", "socket.timeout.ms=5000", *more]
+               "reconnect.backoff.max.ms=500", "retry.backoff.ms=100", "socket.timeout.ms=10000", *more]
     return [word for option in options for word in ("-X", option)]
 
 
 def read_topic(cluster, topic, partitions=1):
     """Every record, as lines of "partition offset value"."""
     done = subprocess.run([LOAD, "read", "--topic", topic, "--partitions", str(partitions),
-                           *client_options(cluster)], capture_output=True, text=True, check=False, timeout=180)
+                           *client_options(cluster)], capture_output=True, text=True, check=False, timeout=180,
+                          env=CLIENT_ENV)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -206,9 +213,9 @@ class Load:
         self.process = subprocess.Popen(
             [LOAD, "produce", "--topic", topic, "--partitions", str(partitions), "--rate", str(rate),
              "--size", str(size), "--log", self.log,
-             *client_options(cluster, "enable.idempotence=true", "acks=all", "request.timeout.ms=5000",
+             *client_options(cluster, "enable.idempotence=true", "acks=all", "request.timeout.ms=10000",
                              "message.timeout.ms=300000")],
-            stdout=subprocess.PIPE, stderr=self.errors, text=True)
+            stdout=subprocess.PIPE, stderr=self.errors, text=True, env=CLIENT_ENV)
         self.sums = None
 
     def __enter__(self):
