@@ -24,6 +24,7 @@ struct checkpoint {
     struct checkpoint_entry *v;
     size_t count;
     size_t cap;
+    bool is_sorted;
     struct strbuf text; /* what was read */
 };
 

@@ -51,6 +51,18 @@ bool batch_is_valid(const struct batch *b)
     return batch_compute_crc(b) == batch_crc(b);
 }
 
+enum timestamp_type batch_timestamp_type(const struct batch *b)
+{
+    if (b->magic > 0 && (batch_attributes(b) & BATCH_LOG_APPEND_TIME))
+        return TIMESTAMP_LOG_APPEND_TIME;
+    return TIMESTAMP_CREATE_TIME;
+}
+
+int32_t sequence_add(int32_t seq, int32_t delta)
+{
+    return seq > INT32_MAX - delta ? delta - (INT32_MAX - seq) - 1 : seq + delta;
+}
+
 int32_t batch_last_sequence(const struct batch *b)
 {
     int32_t base = batch_base_sequence(b);

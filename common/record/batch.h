@@ -45,13 +45,8 @@ enum {
 };
 
 /* In place of a timestamp, producer id, epoch or sequence that is not there. */
-enum {
-    NO_TIMESTAMP = -1,
-    NO_PRODUCER_ID = -1,
-    NO_PRODUCER_EPOCH = -1,
-    NO_SEQUENCE = -1,
-    NO_LEADER_EPOCH = -1
-};
+enum { NO_TIMESTAMP = -1, NO_PRODUCER_ID = -1, NO_PRODUCER_EPOCH = -1 };
+enum { NO_SEQUENCE = -1, NO_LEADER_EPOCH = -1 };
 
 struct batch {
     const uint8_t *p;
@@ -100,11 +95,7 @@ static inline bool batch_is_compressed(const struct batch *b)
 }
 
 /* CreateTime for v0, which has no timestamps. */
-static inline enum timestamp_type batch_timestamp_type(const struct batch *b)
-{
-    return b->magic > 0 && (batch_attributes(b) & BATCH_LOG_APPEND_TIME) ? TIMESTAMP_LOG_APPEND_TIME
-                                                                         : TIMESTAMP_CREATE_TIME;
-}
+enum timestamp_type batch_timestamp_type(const struct batch *b);
 
 static inline bool batch_is_transactional(const struct batch *b)
 {
@@ -190,11 +181,7 @@ static inline int32_t batch_base_sequence(const struct batch *b)
 }
 
 /* Sequences go from 2147483647 on to 0. */
-static inline int32_t sequence_add(int32_t seq, int32_t delta)
-{
-    return seq > INT32_MAX - delta ? delta - (INT32_MAX - seq) - 1 : seq + delta;
-}
-
+int32_t sequence_add(int32_t seq, int32_t delta);
 /* -1 where the batch has no sequence. */
 int32_t batch_last_sequence(const struct batch *b);
 
