@@ -34,7 +34,7 @@ struct link_call {
     int64_t deadline_us; /* monotonic; INT64_MAX = never */
     /* The error of the whole response, to recognise NOT_CONTROLLER. */
     int16_t (*error_of)(const void *response);
-    /* r < 0: -ETIMEDOUT, -ECANCELED, -EPROTONOSUPPORT. The response is in call.arena. */
+    /* r < 0: -ETIMEDOUT, -ECANCELED, -EPROTONOSUPPORT. The response is in *call.arena, which is reset after done(). */
     void (*done)(struct link_call *c, int r, const void *response);
     struct peer_call call;
     /* Private: */

@@ -77,7 +77,6 @@ static void on_response(struct link_call *c, int r, const void *response)
         got_none(ib, err_name(resp->error_code));
     else
         got_block(ib, resp->producer_id_start, resp->producer_id_len);
-    arena_deinit(&ib->call.call.arena);
 }
 
 static void ask_controller(struct id_block *ib)

@@ -1,11 +1,13 @@
 /*
  * peer.h - one connection to one broker: requests pipelined, answers in order
  *
- * The controller's channels, replica fetchers, the way to the controller, and the tools all speak through this. A peer
- * belongs to one reactor. It connects when the first request is sent, and again after a failure; what was in flight then fails
- * with -ECONNRESET (or the error of connecting) and is the caller's to repeat.
+ * The controller's channels, replica fetchers, the way to the controller, and the tools all speak
+ * through this. A peer belongs to one reactor. It connects when the first request is sent, and
+ * again after a failure; what was in flight then fails with -ECONNRESET (or the error of
+ * connecting) and is the caller's to repeat.
  *
- * Versions are the caller's choice, as on Kafka's controller and fetcher connections; peer_negotiate() asks ApiVersions first.
+ * Versions are the caller's choice, as on Kafka's controller and fetcher connections;
+ * peer_negotiate() asks ApiVersions first.
  */
 #pragma once
 
@@ -27,13 +29,16 @@ struct peer_opts {
 
 /* The host and client id are copied. Thread: any. */
 struct peer *peer_new(struct reactor *r, const struct peer_opts *opts);
-/* Outstanding calls fail with -ECANCELED, at once, in order. NULL-safe, returns NULL. Thread: the reactor's. */
+/* Outstanding calls fail with -ECANCELED, at once, in order. NULL-safe, returns NULL. Thread: the
+ * reactor's. */
 struct peer *peer_free(struct peer *p);
 
 /*
- * One request. Owned by the caller until done() runs, which happens exactly once, on the reactor, never inside
- * peer_send(). With r == 0 response is the decoded message; it, and the frame it points into, live in arena, which the caller
- * may keep (MOVE it) or leave. r < 0: -ETIMEDOUT, -ECONNREFUSED, -ECONNRESET, -EBADMSG, ...
+ * One request. Owned by the caller until done() runs, which happens exactly once, on the reactor,
+ * never inside peer_send(); the peer does not touch it any more once done() has been called. With r
+ * == 0 response is the decoded message; it, and the frame it points into, live in *call->arena,
+ * which is reset after done() unless it was taken: MOVE(*call->arena). r < 0: -ETIMEDOUT,
+ * -ECONNREFUSED, -ECONNRESET, -EBADMSG, -EINVAL (it cannot be encoded), ...
  */
 struct peer_call {
     int16_t api_key;
@@ -41,7 +46,9 @@ struct peer_call {
     const void *request; /* encoded inside peer_send(), not needed afterwards */
     int64_t timeout_us;  /* 0 = the peer's request_timeout_us */
     void (*done)(struct peer_call *call, int r, const void *response);
-    struct arena arena; /* the response's; reset by the peer after done() unless it was moved away */
+    struct arena *arena; /* the response's, during done() */
+
+    /* The peer's own: */
     struct peer_call *next;
     int32_t correlation_id;
     int64_t deadline_us;
@@ -52,6 +59,7 @@ void peer_send(struct peer *p, struct peer_call *call);
 /* Drops the connection; a later send connects anew. */
 void peer_disconnect(struct peer *p);
 bool peer_is_connected(const struct peer *p);
-/* Asks for ApiVersions on connecting from now on: a call's version is then the highest one wanted, and is lowered to what
- * the broker has; -EPROTONOSUPPORT where it has none up to that. done() finds the version used in call->version. */
+/* Asks for ApiVersions on connecting from now on: a call's version is then the highest one wanted,
+ * and is lowered to what the broker has; -EPROTONOSUPPORT where it has none up to that. done()
+ * finds the version used in call->version. */
 void peer_negotiate(struct peer *p);

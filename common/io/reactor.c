@@ -184,7 +184,7 @@ static int wait_ms(const struct reactor *r, int64_t max_wait_us)
 {
     int64_t next = timer_wheel_next_us(&r->wheel);
 
-    if (r->has_own_posts)
+    if (r->has_own_posts || r->deferred)
         return 0;
     if (next != INT64_MAX)
         max_wait_us = MIN(max_wait_us, MAX(next - clock_mono_us(r->clock), 0));
@@ -222,6 +222,8 @@ static void loop(void *arg)
 
     while (!r->stop)
         reactor_turn(r, INT64_MAX);
+    while (r->has_own_posts) /* what the last messages left to be done, such as freeing */
+        reactor_turn(r, 0);
 }
 
 int reactor_start(struct reactor *r)
