@@ -1,0 +1,98 @@
+/*
+ * main.c - klamm: one program with subcommands, and Kafka's tools by their own names
+ *
+ *   klamm topics --list -b localhost:9092
+ *   kafka-topics.sh --list --bootstrap-server localhost:9092     (a link to klamm)
+ */
+#include "tools/tool.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+struct tool {
+    const char *name;
+    const char *kafka_name; /* without .sh; NULL where Kafka has no such tool */
+    tool_fn run;
+    const char *about;
+};
+
+static const struct tool tools[] = {
+    {"produce", NULL, cmd_produce, "send records: lines of standard input, or generated ones"},
+};
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "klamm - the tools of a Klamm or Kafka cluster\n\n  klamm COMMAND [flags]\n\n");
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+        fprintf(out, "  %-14s %s\n", tools[i].name, tools[i].about);
+    fprintf(out,
+            "\nklamm COMMAND --help shows the flags of one. Called by the name of Kafka's tool "
+            "(a link\nnamed kafka-topics or kafka-topics.sh), it takes that tool's flags and "
+            "prints its output.\n");
+}
+
+/* "/opt/kafka/bin/kafka-topics.sh" -> "kafka-topics" */
+static struct str base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct str name = str_of(slash ? slash + 1 : path);
+
+    if (name.len > 3 && memcmp(name.p + name.len - 3, ".sh", 3) == 0)
+        name.len -= 3;
+    return name;
+}
+
+static const struct tool *find_tool(struct str name, bool as_kafka)
+{
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+        const char *known = as_kafka ? tools[i].kafka_name : tools[i].name;
+        if (known && str_eqz(name, known))
+            return &tools[i];
+    }
+    return NULL;
+}
+
+/* `klamm kafka-topics ...` works too, for whoever cannot make links. */
+static int run_command(int argc, char **argv)
+{
+    const struct tool *tool = find_tool(str_of(argv[1]), false);
+    bool as_kafka = !tool;
+    char program[64];
+
+    if (as_kafka)
+        tool = find_tool(base_name(argv[1]), true);
+    if (!tool) {
+        fprintf(stderr, "klamm: there is no command %s; klamm --help lists them\n", argv[1]);
+        return TOOL_MISUSED;
+    }
+    snprintf(program, sizeof program, "klamm %s", tool->name);
+    const struct invocation inv = {.program = as_kafka ? tool->kafka_name : program,
+                                   .as_kafka = as_kafka,
+                                   .argc = argc - 2,
+                                   .argv = argv + 2};
+    return tool->run(&inv);
+}
+
+int main(int argc, char **argv)
+{
+    const struct tool *tool = argc > 0 ? find_tool(base_name(argv[0]), true) : NULL;
+
+    signal(SIGPIPE, SIG_IGN);
+    if (tool) {
+        const struct invocation inv = {tool->kafka_name, true, argc - 1, argv + 1};
+        return tool->run(&inv);
+    }
+    if (argc < 2) {
+        print_help(stderr);
+        return TOOL_MISUSED;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("klamm " KLAMM_VERSION " (follows Apache Kafka " KAFKA_VERSION ")");
+        return 0;
+    }
+    return run_command(argc, argv);
+}

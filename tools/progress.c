@@ -1,0 +1,66 @@
+#include "tools/progress.h"
+
+#include "common/base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { REDRAW_US = 500000 };
+
+void progress_start(struct progress *p, const char *verb, uint64_t wanted, bool quiet)
+{
+    int64_t now = clock_mono_us(&clock_system);
+
+    *p = (struct progress){.verb = verb,
+                           .shown = !quiet && isatty(STDERR_FILENO),
+                           .start_us = now,
+                           .next_us = now + REDRAW_US,
+                           .wanted = wanted};
+}
+
+double progress_seconds(const struct progress *p)
+{
+    return (double)(clock_mono_us(&clock_system) - p->start_us) / 1e6;
+}
+
+static void print(const struct progress *p, uint64_t records, uint64_t bytes)
+{
+    double seconds = progress_seconds(p);
+
+    fprintf(stderr, "%s %" PRIu64, p->verb, records);
+    if (p->wanted)
+        fprintf(stderr, " of %" PRIu64, p->wanted);
+    fprintf(stderr, " records, %.1f MB in %.1f s, %.0f/s", (double)bytes / 1e6, seconds,
+            seconds > 0 ? (double)records / seconds : 0.0);
+}
+
+void progress_at(struct progress *p, uint64_t records, uint64_t bytes)
+{
+    int64_t now = p->shown ? clock_mono_us(&clock_system) : 0;
+
+    if (!p->shown || now < p->next_us)
+        return;
+    fputc('\r', stderr);
+    print(p, records, bytes);
+    fputs("\033[K", stderr);
+    fflush(stderr);
+    p->drawn = true;
+    p->next_us = now + REDRAW_US;
+}
+
+void progress_wipe(struct progress *p)
+{
+    if (p->drawn)
+        fputs("\r\033[K", stderr);
+    p->drawn = false;
+}
+
+void progress_end(struct progress *p, uint64_t records, uint64_t bytes)
+{
+    progress_wipe(p);
+    if (!p->shown)
+        return;
+    print(p, records, bytes);
+    fputc('\n', stderr);
+}

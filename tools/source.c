@@ -1,0 +1,226 @@
+#include "tools/source.h"
+
+#include "common/base/mem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 1 << 18 };
+
+struct source {
+    struct source_opts opts;
+    uint64_t taken;
+    char *in; /* what was read: [at, len) is not taken yet */
+    size_t at, len, size;
+    bool ended;
+    char *generated;
+    json_t *object;                      /* the record's, SOURCE_JSON */
+    char *texts[SOURCE_HEADERS_MAX + 2]; /* of values that are no text in JSON */
+    int text_count;
+};
+
+struct source *source_new(const struct source_opts *opts)
+{
+    struct source *s = xnew(struct source);
+
+    s->opts = *opts;
+    if (opts->kind == SOURCE_GENERATED) {
+        s->size = MAX(opts->size, (size_t)24) + 1;
+        s->generated = xmalloc(s->size);
+        memset(s->generated, 'x', s->size);
+    }
+    return s;
+}
+
+static void drop_object(struct source *s)
+{
+    while (s->text_count > 0)
+        free(s->texts[--s->text_count]);
+    json_decref(s->object);
+    s->object = NULL;
+}
+
+struct source *source_free(struct source *s)
+{
+    if (!s)
+        return NULL;
+    drop_object(s);
+    free(s->in);
+    free(s->generated);
+    free(s);
+    return NULL;
+}
+
+static int fill(struct source *s, struct strbuf *why)
+{
+    if (s->at > 0) {
+        memmove(s->in, s->in + s->at, s->len - s->at);
+        s->len -= s->at;
+        s->at = 0;
+    }
+    if (s->len == SOURCE_LINE_MAX) {
+        strbuf_addf(why, "line %" PRIu64 " is longer than %d bytes", s->taken + 1, SOURCE_LINE_MAX);
+        return -EINVAL;
+    }
+    xgrow(s->in, s->size, MIN(s->len + READ_BYTES, (size_t)SOURCE_LINE_MAX));
+    ssize_t n = read(s->opts.fd, s->in + s->len, MIN(s->size, (size_t)SOURCE_LINE_MAX) - s->len);
+    if (n < 0 && errno != EINTR) {
+        strbuf_addf(why, "cannot read: %s", strerror(errno));
+        return -errno;
+    }
+    if (n <= 0) { /* a signal ends it too */
+        s->ended = true;
+        return 0;
+    }
+    s->len += (size_t)n;
+    return 0;
+}
+
+/* 1 and a line without its end; 0 at the end. A last line may lack its line feed. */
+static int next_line(struct source *s, struct str *ret, struct strbuf *why)
+{
+    size_t seen = 0;
+
+    for (;;) {
+        char *nl = s->len - s->at > seen ? memchr(s->in + s->at + seen, '\n', s->len - s->at - seen)
+                                         : NULL;
+        size_t end = nl ? (size_t)(nl - s->in) : s->len;
+        if (nl || (s->ended && end > s->at)) {
+            *ret = (struct str){s->in + s->at, end - s->at};
+            s->at = end + (nl ? 1 : 0);
+            return 1;
+        }
+        if (s->ended)
+            return 0;
+        seen = s->len - s->at;
+        int r = fill(s, why);
+        if (r < 0)
+            return r;
+    }
+}
+
+static struct str or_null(const struct source *s, struct str text)
+{
+    return s->opts.null_marker && str_eqz(text, s->opts.null_marker) ? STR_NULL : text;
+}
+
+static int split_line(struct source *s, struct str line, struct source_record *ret,
+                      struct strbuf *why)
+{
+    const char *sep = s->opts.key_separator;
+    const char *at = sep ? memmem(line.p, line.len, sep, strlen(sep)) : NULL;
+
+    if (sep && !at) {
+        strbuf_addf(why, "line %" PRIu64 " has no key: '%s' is not in it (--key-separator)",
+                    s->taken + 1, sep);
+        return -EINVAL;
+    }
+    if (at) {
+        size_t key_len = (size_t)(at - line.p), skip = key_len + strlen(sep);
+        ret->key = or_null(s, (struct str){line.p, key_len});
+        line = (struct str){line.p + skip, line.len - skip};
+    }
+    ret->value = or_null(s, line);
+    return 1;
+}
+
+/* The bytes of a value in JSON; null for null and for what is not there. */
+static struct str json_bytes(struct source *s, const json_t *v)
+{
+    if (!v || json_is_null(v))
+        return STR_NULL;
+    if (json_is_string(v))
+        return (struct str){json_string_value(v), json_string_length(v)};
+    char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+    s->texts[s->text_count++] = text;
+    return str_of(text);
+}
+
+static int take_headers(struct source *s, json_t *headers, struct source_record *ret)
+{
+    const char *name;
+    json_t *value;
+
+    if (!headers || json_is_null(headers))
+        return 0;
+    if (!json_is_object(headers) || json_object_size(headers) > SOURCE_HEADERS_MAX)
+        return -EINVAL;
+    json_object_foreach(headers, name, value) ret->headers[ret->header_count++] =
+        (struct source_header){str_of(name), json_bytes(s, value)};
+    return 0;
+}
+
+static int take_number(const json_t *object, const char *key, int64_t max, int64_t *ret)
+{
+    const json_t *v = json_object_get(object, key);
+
+    if (!v)
+        return 0;
+    if (!json_is_integer(v) || json_integer_value(v) < -1 || json_integer_value(v) > max)
+        return -EINVAL;
+    *ret = json_integer_value(v);
+    return 0;
+}
+
+static int take_object(struct source *s, struct str line, struct source_record *ret,
+                       struct strbuf *why)
+{
+    json_error_t error;
+    int64_t partition = -1, timestamp = 0;
+
+    s->object = json_loadb(line.p, line.len, JSON_ALLOW_NUL, &error);
+    if (!json_is_object(s->object)) {
+        strbuf_addf(why, "line %" PRIu64 " is no JSON object: %s", s->taken + 1,
+                    s->object ? "something else" : error.text);
+        return -EINVAL;
+    }
+    ret->key = json_bytes(s, json_object_get(s->object, "key"));
+    ret->value = json_bytes(s, json_object_get(s->object, "value"));
+    if (take_headers(s, json_object_get(s->object, "headers"), ret) < 0 ||
+        take_number(s->object, "partition", INT32_MAX, &partition) < 0 ||
+        take_number(s->object, "timestamp", INT64_MAX, &timestamp) < 0) {
+        strbuf_addf(why,
+                    "line %" PRIu64 ": headers is an object of at most %d, partition and "
+                    "timestamp are numbers",
+                    s->taken + 1, SOURCE_HEADERS_MAX);
+        return -EINVAL;
+    }
+    ret->partition = (int32_t)partition;
+    ret->timestamp_ms = timestamp;
+    return 1;
+}
+
+static void generate(struct source *s, struct source_record *ret)
+{
+    int n = snprintf(s->generated, s->size, "%" PRIu64, s->taken);
+
+    s->generated[n] = ' ';
+    ret->value = (struct str){s->generated, MAX(s->opts.size, (size_t)n)};
+}
+
+int source_next(struct source *s, struct source_record *ret, struct strbuf *why)
+{
+    struct str line;
+    int r = 1;
+
+    drop_object(s);
+    ret->key = ret->value = STR_NULL;
+    ret->partition = -1;
+    ret->timestamp_ms = 0;
+    ret->header_count = 0;
+    if (s->taken >= s->opts.count)
+        return 0;
+    if (s->opts.kind == SOURCE_GENERATED) {
+        generate(s, ret);
+    } else {
+        r = next_line(s, &line, why);
+        if (r > 0)
+            r = s->opts.kind == SOURCE_JSON ? take_object(s, line, ret, why)
+                                            : split_line(s, line, ret, why);
+    }
+    s->taken += r > 0;
+    return r;
+}

@@ -1,0 +1,39 @@
+/*
+ * tool.h - what a subcommand gets and how it says that it failed
+ *
+ * The program is called as `klamm topics ...` or by the name of a Kafka tool. As Kafka's tool it
+ * says what that tool says, word for word; as our own a failure is one line on stderr, `klamm
+ * topics: CAUSE`.
+ *
+ * Exit codes: as Kafka's tool 0 and 1; as our own 0, 1 where the work failed, 2 where the command
+ * line is wrong. Thread: the main one.
+ */
+#pragma once
+
+#include "common/base/strbuf.h"
+
+enum { TOOL_FAILED = 1, TOOL_MISUSED = 2 };
+
+/* What Kafka's tools answer to --version, and which of its versions we follow. */
+#define KAFKA_VERSION "3.9.0"
+
+struct invocation {
+    const char *program; /* "klamm topics", "kafka-topics" */
+    bool as_kafka;
+    int argc; /* the words behind the subcommand */
+    char **argv;
+};
+
+typedef int (*tool_fn)(const struct invocation *inv);
+
+/* One line on stderr; returns TOOL_FAILED. */
+int tool_fail(const struct invocation *inv, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* The same for a wrong command line; returns its exit code. */
+int tool_misused(const struct invocation *inv, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Flushes stdout; TOOL_FAILED, said on stderr, where what was printed could not be written. */
+int tool_done(const struct invocation *inv);
+
+int cmd_api_versions(const struct invocation *inv);
+int cmd_consume(const struct invocation *inv);
+int cmd_produce(const struct invocation *inv);
+int cmd_topics(const struct invocation *inv);
