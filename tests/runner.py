@@ -260,7 +260,11 @@ def run_clients(options):
 def run_script(kind, options):
     """A kind with a `run` of its own, whose last line is the counts; 77 means that it could not run here."""
     counts = Counts()
-    process = subprocess.Popen([f"{ROOT}/tests/{kind}/run", *(["--full"] if options.full else []), *options.rest],
+    if not need("run", kind) or (kind == "bench" and not build("release")):
+        counts.fail(f"what {kind} needs")
+        return counts
+    seconds = ["--seconds", str(options.seconds)] if options.seconds else []
+    process = subprocess.Popen([f"{ROOT}/tests/{kind}/run", *(["--full"] if options.full else []), *seconds, *options.rest],
                                stdout=subprocess.PIPE, text=True)
     last = ""
     for line in process.stdout:

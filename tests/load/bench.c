@@ -8,13 +8,21 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
 
 enum { SUB = 64, BUCKETS = SUB * 40 };
+enum {
+    STEP_US = 100, /* reports are looked for this often, so latencies are that exact */
+    WARM_US =
+        1000000, /* at a fixed rate, records due before that are not measured: connections open */
+};
 
 struct bench {
     uint64_t buckets[BUCKETS]; /* of latencies in microseconds */
     uint64_t acked, failed;
-    int64_t longest_us, last_ack_us;
+    uint64_t measured;
+    int64_t longest_us, last_ack_us, measured_from_us;
 };
 
 static struct bench bench;
@@ -38,7 +46,7 @@ static double us_of(size_t bucket)
 
 static double quantile_us(double q)
 {
-    uint64_t want = (uint64_t)ceil(q * (double)bench.acked), seen = 0;
+    uint64_t want = (uint64_t)ceil(q * (double)bench.measured), seen = 0;
 
     for (size_t i = 0; i < BUCKETS; i++) {
         seen += bench.buckets[i];
@@ -58,6 +66,9 @@ static void on_report(rd_kafka_t *rk UNUSED, const rd_kafka_message_t *msg, void
     }
     bench.acked++;
     bench.last_ack_us = now;
+    if (due < bench.measured_from_us)
+        return;
+    bench.measured++;
     bench.longest_us = MAX(bench.longest_us, now - due);
     bench.buckets[bucket_of(now - due)]++;
 }
@@ -72,6 +83,13 @@ static bool send_one(rd_kafka_t *rk, const struct load_opts *opts, uint64_t n, i
                              RD_KAFKA_V_VALUE(value, opts->size),
                              RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                              RD_KAFKA_V_OPAQUE((void *)(intptr_t)due), RD_KAFKA_V_END) == 0;
+}
+
+static void sleep_until(int64_t us)
+{
+    const struct timespec ts = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
 static uint64_t run(rd_kafka_t *rk, const struct load_opts *opts, int64_t start)
@@ -90,10 +108,21 @@ static uint64_t run(rd_kafka_t *rk, const struct load_opts *opts, int64_t start)
             full = !send_one(rk, opts, sent, at);
             sent += !full;
         }
-        /* At a fixed rate the next record is due soon; otherwise reports make room in the queue. */
-        rd_kafka_poll(rk, full || opts->rate > 0 ? 1 : 0);
+        rd_kafka_poll(rk, full ? 1 : 0);
+        if (opts->rate > 0 && !full)
+            sleep_until(
+                MIN(start + (int64_t)((double)(sent + 1) * 1e6 / opts->rate), now + STEP_US));
     }
     return sent;
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage used;
+
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
 int load_bench(struct load_opts *opts)
@@ -103,14 +132,16 @@ int load_bench(struct load_opts *opts)
     if (!rk)
         return 1;
     int64_t start = load_now_us();
+    bench.measured_from_us = opts->rate > 0 ? start + WARM_US : start;
     uint64_t sent = run(rk, opts, start);
     rd_kafka_flush(rk, opts->flush_ms);
     double seconds = (double)(bench.last_ack_us - start) / 1e6;
     printf("{\"sent\": %" PRIu64 ", \"acked\": %" PRIu64 ", \"failed\": %" PRIu64
-           ", \"seconds\": %.3f, \"p50_us\": %.0f, \"p99_us\": %.0f, \"p999_us\": %.0f, "
+           ", \"seconds\": %.3f, \"cpu\": %.3f, \"p50_us\": %.0f, \"p99_us\": %.0f, \"p999_us\": "
+           "%.0f, "
            "\"max_us\": %" PRId64 "}\n",
-           sent, bench.acked, bench.failed, seconds, quantile_us(0.5), quantile_us(0.99),
-           quantile_us(0.999), bench.longest_us);
+           sent, bench.acked, bench.failed, seconds, cpu_seconds(), quantile_us(0.5),
+           quantile_us(0.99), quantile_us(0.999), bench.longest_us);
     rd_kafka_destroy(rk);
     return bench.failed ? 3 : 0;
 }

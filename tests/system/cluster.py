@@ -14,7 +14,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LOAD = os.path.join(os.environ.get("KLAMM_LOAD_BIN", os.path.join(ROOT, "build/release")),
                     "tests/load/klamm-load")
 # Another librdkafka than Debian's, if tests/venv could bring one.
-CLIENT_ENV = {**os.environ, **({"LD_PRELOAD": os.environ["KLAMM_LIBRDKAFKA"]} if os.environ.get("KLAMM_LIBRDKAFKA") else {})}
+CLIENT_ENV = dict(os.environ)
+if os.environ.get("KLAMM_LIBRDKAFKA"):
+    CLIENT_ENV["LD_PRELOAD"] = os.environ["KLAMM_LIBRDKAFKA"]
 IMPL = os.environ.get("KLAMM_IMPL", "klamm")
 SESSION_MS = 3000
 PATIENCE = 60  # seconds for anything that the cluster must get done by itself
@@ -120,6 +122,18 @@ class Cluster:
             except OSError:
                 continue
         return None
+
+    def usage(self):
+        """{broker: (CPU seconds so far, resident bytes)}."""
+        out, page = {}, os.sysconf("SC_PAGE_SIZE")
+        for number in self.numbers:
+            with open(os.path.join(self.dir, f"broker-{number}.pid"), encoding="utf-8") as f:
+                pid = json.load(f)["pid"]
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+                fields = f.read().rpartition(")")[2].split()
+            ticks = int(fields[11]) + int(fields[12])
+            out[number] = ticks / os.sysconf("SC_CLK_TCK"), int(fields[21]) * page
+        return out
 
     def registered(self):
         """The ids below /brokers/ids, asked of ZooKeeper itself."""

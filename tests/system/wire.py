@@ -128,6 +128,13 @@ class Connection:
         r.take("i")
         return r.array(lambda: (r.string(), r.take("h"), r.string()))[0][1:]
 
+    def delete_topic(self, name):
+        """The error code."""
+        self.send(20, 1, array([string(name)]) + struct.pack(">i", 20000))
+        r = self.answer()
+        r.take("i")
+        return r.array(lambda: (r.string(), r.take("h")))[0][1]
+
     def send_produce(self, topic, partition, value, acks=-1, timeout_ms=5000):
         records = batch(value)
         body = struct.pack(">ii", partition, len(records)) + records

@@ -18,6 +18,7 @@ class Tidy(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.root)
         self.write("tests/tidy/layers.txt",
                    "low\nhigh\ntools: low\n<sys/epoll.h> low\n")
+        self.write("ARCHITECTURE.md", "`low`\n")
 
     def write(self, path, text):
         path = os.path.join(self.root, path)
@@ -132,6 +133,10 @@ class Tidy(unittest.TestCase):
         self.assertIn(", 0 faults", self.tidy())
         self.write("low/README.md", "x\n" * 61)
         self.assertIn("61 lines, at most 60", self.tidy())
+
+    def test_each_layer_is_on_the_map(self):
+        self.write("high/x.c", "/* x.c - a thing */\n")
+        self.assertIn("ARCHITECTURE.md:1: does not name high", self.tidy())
 
 
 if __name__ == "__main__":

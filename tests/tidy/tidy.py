@@ -198,10 +198,14 @@ def tracked_files(root):
 
 
 def check_readmes(root, names, layers, faults):
-    """Each layer with sources says in its README what it is for, on one screen."""
+    """Each layer with sources is on the map, and says in its README what it is for, on one screen."""
+    with open(os.path.join(root, "ARCHITECTURE.md"), encoding="utf-8") as f:
+        the_map = f.read()
     for folder in layers.order:
         if not any(n.startswith(folder + "/") and n.endswith(".c") for n in names):
             continue
+        if f"`{folder}`" not in the_map:
+            faults.append(("ARCHITECTURE.md", 1, f"does not name {folder}", "put it on the map"))
         readme = folder + "/README.md"
         if readme not in names:
             faults.append((folder + "/", 1, "no README.md", "say purpose, reading order, locks"))
