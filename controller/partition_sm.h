@@ -1,0 +1,32 @@
+/*
+ * partition_sm.h - states of partitions, and the elections between them
+ *
+ *   NONE ──▶ NEW ──▶ ONLINE ◀──▶ OFFLINE ──▶ NONE
+ *
+ * New to online makes the state node; online or offline to online elects a leader and writes it;
+ * the others only change memory. A change that is not allowed, or that fails, concerns its
+ * partition alone: it is said, the state stays, and the next trigger tries again.
+ *
+ * Thread: the controller's. Returns: see core.h.
+ */
+#pragma once
+
+#include "controller/core.h"
+#include "controller/elect.h"
+
+/* Sets the states after a failover, then triggers. */
+enum zk_result partition_sm_start(struct controller *c);
+/* To NEW, OFFLINE or NONE. */
+void partition_sm_set(struct controller *c, const struct partition_list *list,
+                      enum partition_state to);
+/*
+ * To ONLINE, in one batch of messages. unclean: a leader out of the ISR is allowed (OFFLINE) even
+ * where the topic's configuration forbids it. ret_done may be NULL; otherwise ret_done[i] tells
+ * whether list->v[i] got there.
+ */
+enum zk_result partition_sm_elect(struct controller *c, const struct partition_list *list,
+                                  enum elect_strategy strategy, bool unclean, bool *ret_done);
+/* Everything that is new or offline, and not to be deleted, tries to go online; only says of which
+ * topic, NULL of all. ret_elected (may be NULL) counts those that did. */
+enum zk_result partition_sm_trigger(struct controller *c, struct ctl_topic *only,
+                                    size_t *ret_elected);
