@@ -58,6 +58,11 @@ struct completed_txn {
     bool is_aborted;
 };
 
+struct started_txn {
+    int64_t producer_id;
+    int64_t first_offset;
+};
+
 struct producer_batch {
     int64_t first_offset;
     int64_t last_offset;
@@ -73,6 +78,9 @@ struct producer_changes {
     struct producer_change *v;
     size_t count;
     size_t cap;
+    struct started_txn *started;
+    size_t started_count;
+    size_t started_cap;
     struct completed_txn *completed;
     size_t completed_count;
     size_t completed_cap;
