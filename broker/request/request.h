@@ -12,8 +12,11 @@
 #include "common/base/arena.h"
 #include "common/io/reactor.h"
 #include "common/wire/messages.h"
+#include "common/wire/writer.h"
 
 struct conn;
+
+enum request_state { REQUEST_RUNNING, REQUEST_ANSWERED, REQUEST_NO_ANSWER, REQUEST_CLOSE };
 
 struct request {
     struct arena arena;
@@ -34,9 +37,10 @@ struct request {
     /* The server's own: */
     struct conn *conn;
     struct request *next; /* order of the connection */
-    void *response;
-    int state;
-    struct message message;
+    enum request_state state;
+    struct writer answer; /* encoded, in the arena */
+    struct buf *frame_buf;
+    struct message message; /* run: tells the connection that state has changed */
 };
 
 /*

@@ -1,0 +1,595 @@
+#include "broker/server/server.h"
+
+#include "broker/api/handlers.h"
+#include "broker/meta/metadata_waits.h"
+#include "broker/meta/topic_admin.h"
+#include "broker/replica/replica_manager.h"
+#include "broker/server/gate.h"
+#include "broker/server/identity.h"
+#include "broker/server/shutdown.h"
+#include "broker/server/tls_options.h"
+#include "broker/server/topic_configs.h"
+#include "broker/txn/id_block.h"
+#include "common/base/mem.h"
+#include "common/base/say.h"
+#include "controller/channel.h"
+#include "zk/zk.h"
+#include "zk/zk_admin.h"
+#include "zk/zk_cluster.h"
+#include "zk/zk_register.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+struct server {
+    const struct broker_conf *conf;
+    struct broker broker;
+    struct reactor_pool reactors;
+    struct zk *zk;
+    struct zk_register registration;
+    struct node_broker self;
+    struct arena self_arena;
+    struct identity identity;
+    struct tls_client *tls;         /* to the inter-broker listeners of others */
+    struct tls_client *control_tls; /* to their control planes */
+    struct controller_link *link;
+    struct channels *channels;
+    struct topic_configs *topic_configs;
+    struct gate *gate;
+    _Atomic int64_t broker_epoch;
+    _Atomic bool has_failed;
+    int64_t started_us;
+    bool is_registered;
+    bool is_logs_loaded;
+    bool is_controller_started;
+    bool is_replicas_started;
+};
+
+bool server_has_failed(const struct server *s)
+{
+    return s->has_failed;
+}
+
+/* ---- calls from below ---- */
+
+static void on_dir_failed(void *ctx, const char *dir)
+{
+    struct server *s = ctx;
+
+    if (s->broker.replicas)
+        replica_manager_dir_failed(s->broker.replicas, dir);
+}
+
+static void on_all_dirs_failed(void *ctx)
+{
+    struct server *s = ctx;
+
+    if (!atomic_exchange(&s->has_failed, true))
+        kill(getpid(), SIGTERM);
+}
+
+static void on_dir_offline(void *ctx, const char *dir)
+{
+    struct server *s = ctx;
+    enum zk_result r = zk_log_dir_event_notify(s->broker.zk, s->identity.broker_id);
+
+    if (r != ZK_OK)
+        say_error("the controller cannot be told through ZooKeeper that log dir %s is offline: %s; "
+                  "it learns of it from the next "
+                  "LeaderAndIsr",
+                  dir, zk_result_name(r));
+}
+
+static struct topic_conf *on_topic_conf(void *ctx, const char *topic)
+{
+    return topic_configs_get(((struct server *)ctx)->topic_configs, topic);
+}
+
+static void on_metadata_updated(void *ctx)
+{
+    metadata_waits_look(((struct server *)ctx)->broker.waits);
+}
+
+/* On the controller's thread, in a new session. */
+static enum zk_result on_register_again(void *ctx)
+{
+    struct server *s = ctx;
+    enum zk_result r = zk_register_again(&s->registration, &s->self);
+
+    if (r == ZK_OK)
+        s->broker_epoch = s->registration.epoch;
+    return r;
+}
+
+static bool on_unclean_default(void *ctx)
+{
+    return ((struct server *)ctx)->conf->topic_defaults->unclean_leader_election_enable;
+}
+
+/* ---- the parts, in the order in which they are made ---- */
+
+static int start_reactors(struct server *s, struct strbuf *why)
+{
+    bool is_set = props_get(&s->conf->props, "num.network.threads") != NULL;
+    int count =
+        is_set ? s->conf->num_network_threads : (int)CLAMP(sysconf(_SC_NPROCESSORS_ONLN), 1, 64);
+    int r = 0;
+
+    s->reactors.v = xnew_array(struct reactor *, (size_t)count);
+    for (; s->reactors.count < count && r == 0; s->reactors.count += r == 0) {
+        CLEANUP(free_p) char *name = xasprintf("reactor-%d", s->reactors.count);
+        struct reactor **at = &s->reactors.v[s->reactors.count];
+
+        r = reactor_new(name, s->broker.clock, at);
+        if (r == 0)
+            r = reactor_start(*at);
+    }
+    s->broker.reactors = &s->reactors;
+    if (r == 0)
+        r = workq_new("worker", s->conf->num_io_threads, &s->broker.workq);
+    if (r < 0)
+        strbuf_addf(why, "threads cannot be started: %s", strerror(-r));
+    return r;
+}
+
+static int start_zk(struct server *s, struct strbuf *why)
+{
+    const struct zk_conf conf = {
+        .connect = s->conf->zookeeper_connect,
+        .session_timeout_ms = s->conf->zookeeper_session_timeout_ms,
+        .connection_timeout_ms = (int32_t)s->conf->connect_timeout_ms,
+        .max_in_flight = s->conf->zookeeper_max_in_flight_requests,
+        .set_acl = s->conf->zookeeper_set_acl,
+        .digest_auth = props_get(&s->conf->props, "zookeeper.digest.auth"),
+        .ssl = s->conf->zookeeper_ssl_client_enable,
+        .ssl_truststore = broker_conf_text(s->conf, "zookeeper.ssl.truststore.location", NULL),
+        .ssl_keystore = broker_conf_text(s->conf, "zookeeper.ssl.keystore.location", NULL),
+        .ssl_key_password = broker_conf_text(s->conf, "zookeeper.ssl.keystore.password", NULL),
+    };
+    int r = zk_conf_check(&conf, why);
+
+    if (r < 0)
+        return r;
+    s->zk = zk_new(&conf);
+    s->broker.zk = zk_as_store(s->zk);
+    s->topic_configs = topic_configs_new(&(struct topic_configs_opts){
+        .zk = s->broker.zk,
+        .conf = s->conf,
+        .metadata = s->broker.metadata,
+        .workq = s->broker.workq,
+    });
+    return 0;
+}
+
+static int start_tls(struct server *s, struct strbuf *why)
+{
+    const struct listener_conf *inter = listeners_inter_broker(&s->conf->listener);
+    const struct listener_conf *control = listeners_control_plane(&s->conf->listener);
+    struct tls_conf conf;
+    int r = 0;
+
+    if (inter->protocol == PROTO_SSL) {
+        conf = tls_conf_of_listener(s->conf, inter->name);
+        r = tls_client_new(&conf, why, &s->tls);
+    }
+    if (r == 0 && control && control->protocol == PROTO_SSL) {
+        conf = tls_conf_of_listener(s->conf, control->name);
+        r = tls_client_new(&conf, why, &s->control_tls);
+    }
+    return r;
+}
+
+static int open_logs(struct server *s, struct strbuf *why)
+{
+    const struct broker_conf *c = s->conf;
+    CLEANUP(free_p) char *reason = NULL;
+    int r = log_manager_new(
+        &(struct log_manager_opts){
+            .clock = s->broker.clock,
+            .dirs = (const char *const *)c->dirs,
+            .dir_count = c->dir_count,
+            .recovery_threads_per_dir = c->num_recovery_threads_per_data_dir,
+            .flush_scheduler_interval_ms = c->log_flush_scheduler_interval_ms,
+            .retention_check_interval_ms = c->log_retention_check_interval_ms,
+            .recovery_checkpoint_interval_ms = c->log_flush_offset_checkpoint_interval_ms,
+            .start_offset_checkpoint_interval_ms = c->log_flush_start_offset_checkpoint_interval_ms,
+            .high_watermark_checkpoint_interval_ms =
+                c->replica_high_watermark_checkpoint_interval_ms,
+            .producer_id_expiration_ms = c->producer_id_expiration_ms,
+            .producer_id_expiration_check_interval_ms = c->producer_id_expiration_check_interval_ms,
+            .events = {.ctx = s,
+                       .dir_failed = on_dir_failed,
+                       .all_dirs_failed = on_all_dirs_failed,
+                       .topic_conf = on_topic_conf},
+        },
+        &s->broker.logs, &reason);
+
+    if (r < 0)
+        strbuf_addz(why, reason ? reason : strerror(-r));
+    return r;
+}
+
+static int load_logs(struct server *s, struct strbuf *why)
+{
+    enum zk_result zr = topic_configs_preload(s->topic_configs);
+    int r;
+
+    if (zr != ZK_OK) {
+        strbuf_addf(why, "the settings of the topics cannot be read from ZooKeeper: %s",
+                    zk_result_name(zr));
+        return -EIO;
+    }
+    r = log_manager_load(s->broker.logs);
+    topic_configs_end_preload(s->topic_configs);
+    s->is_logs_loaded = r == 0;
+    if (r == 0)
+        r = log_manager_start(s->broker.logs);
+    if (r < 0)
+        strbuf_addf(why, "the logs cannot be loaded: %s; the lines above say which", strerror(-r));
+    return r;
+}
+
+/* Finalized features that nobody here knows would be broken silently (controller.md A15). */
+static int check_features(struct server *s, struct strbuf *why)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    struct node_features features = {0};
+    int32_t epoch;
+
+    if (s->conf->ibp < IBP_2_7_IV0)
+        return 0;
+    enum zk_result r = zk_features_read(s->broker.zk, &a, &epoch, &features);
+    if (r == ZK_NO_NODE)
+        return 0;
+    if (r != ZK_OK) {
+        strbuf_addf(why, "/feature cannot be read from ZooKeeper: %s", zk_result_name(r));
+        return -EIO;
+    }
+    if (features.enabled && features.count > 0) {
+        strbuf_addf(why,
+                    "the cluster has finalized the feature %.*s (/feature in ZooKeeper), which a "
+                    "3.9 broker in ZooKeeper mode "
+                    "does not support",
+                    STR_ARG(features.list[0].name));
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int open_gate(struct server *s, struct strbuf *why)
+{
+    return gate_open(&(struct gate_opts){.conf = s->conf,
+                                         .broker = &s->broker,
+                                         .apis = &api_table,
+                                         .reactors = &s->reactors,
+                                         .workq = s->broker.workq},
+                     &s->gate, why);
+}
+
+/* What we tell of ourselves in ZooKeeper. */
+static void describe_self(struct server *s)
+{
+    const struct listeners *ls = &s->conf->listener;
+    struct arena *a = &s->self_arena;
+    char host[256] = "localhost";
+
+    gethostname(host, sizeof host - 1);
+    s->self = (struct node_broker){
+        .endpoints = arena_new_array(a, struct node_endpoint, (size_t)ls->count),
+        .rack = arena_str(a, str_of(s->conf->broker_rack)),
+        .jmx_port = -1,
+        .timestamp_ms = clock_wall_ms(s->broker.clock),
+    };
+    for (int i = 0; i < ls->count; i++) {
+        const struct listener_conf *l = &ls->v[i];
+
+        if (!l->is_advertised)
+            continue;
+        s->self.endpoints[s->self.endpoint_count++] = (struct node_endpoint){
+            .listener = str_of(l->name),
+            .host = *l->advertised_host ? str_of(l->advertised_host) : arena_str(a, str_of(host)),
+            .port = l->advertised_port ? l->advertised_port : gate_port(s->gate, i),
+            .protocol = (enum node_protocol)l->protocol,
+        };
+    }
+}
+
+static void make_replicas(struct server *s)
+{
+    const struct broker_conf *c = s->conf;
+    const struct listener_conf *control = listeners_control_plane(&c->listener);
+
+    s->broker.replicas = replica_manager_new(&(struct replica_manager_opts){
+        .clock = s->broker.clock,
+        .metadata = s->broker.metadata,
+        .logs = s->broker.logs,
+        .reactors = &s->reactors,
+        .workq = s->broker.workq,
+        .zk = s->broker.zk,
+        .broker_id = s->identity.broker_id,
+        .broker_epoch = &s->broker_epoch,
+        .ibp = c->ibp,
+        .inter_broker_listener = listeners_inter_broker(&c->listener)->name,
+        .control_plane_listener = control ? control->name : NULL,
+        .tls = s->tls,
+        .control_tls = s->control_tls,
+        .replica_lag_time_max_ms = c->replica_lag_time_max_ms,
+        .replica_fetch_wait_max_ms = c->replica_fetch_wait_max_ms,
+        .replica_fetch_min_bytes = c->replica_fetch_min_bytes,
+        .replica_fetch_max_bytes = c->replica_fetch_max_bytes,
+        .replica_fetch_response_max_bytes = c->replica_fetch_response_max_bytes,
+        .replica_fetch_backoff_ms = c->replica_fetch_backoff_ms,
+        .replica_socket_timeout_ms = c->replica_socket_timeout_ms,
+        .request_timeout_ms = c->request_timeout_ms,
+        .controller_socket_timeout_ms = c->controller_socket_timeout_ms,
+        .num_replica_fetchers = c->num_replica_fetchers,
+        .fetch_max_bytes = c->fetch_max_bytes,
+        .fetch_session_slots = c->max_incremental_fetch_session_cache_slots,
+        .is_rack_aware = c->replica_selector_class &&
+                         strstr(c->replica_selector_class, "RackAwareReplicaSelector"),
+        .events = {.ctx = s,
+                   .topic_conf = on_topic_conf,
+                   .metadata_updated = on_metadata_updated,
+                   .dir_offline = on_dir_offline},
+    });
+}
+
+static void make_link(struct server *s)
+{
+    const struct listener_conf *control = listeners_control_plane(&s->conf->listener);
+    CLEANUP(free_p) char *client_id = xasprintf("%d", s->identity.broker_id);
+
+    s->link = controller_link_new(&(struct controller_link_opts){
+        .reactor = s->reactors.v[0],
+        .metadata = s->broker.metadata,
+        .client_id = client_id,
+        .control_plane_listener = control ? control->name : NULL,
+        .inter_broker_listener = listeners_inter_broker(&s->conf->listener)->name,
+        .control_tls = s->control_tls,
+        .tls = s->tls,
+        .connect_timeout_us = s->conf->socket_connection_setup_timeout_ms * 1000,
+        .request_timeout_us = (int64_t)s->conf->controller_socket_timeout_ms * 1000,
+    });
+    s->broker.producer_ids = id_block_new(&(struct id_block_opts){
+        .broker_id = s->identity.broker_id,
+        .broker_epoch = &s->broker_epoch,
+        .ibp = s->conf->ibp,
+        .link = s->link,
+        .zk = s->broker.zk,
+        .workq = s->broker.workq,
+    });
+}
+
+static void make_controller(struct server *s)
+{
+    const struct broker_conf *c = s->conf;
+    const struct listener_conf *control = listeners_control_plane(&c->listener);
+    CLEANUP(free_p) char *client_id = xasprintf("%d", s->identity.broker_id);
+
+    s->channels = channel_new(&(struct channel_opts){
+        .reactors = &s->reactors,
+        .client_id = client_id,
+        .tls = control ? s->control_tls : s->tls,
+        .connect_timeout_us = c->socket_connection_setup_timeout_ms * 1000,
+        .request_timeout_us = (int64_t)c->controller_socket_timeout_ms * 1000,
+    });
+    s->broker.controller = controller_new(&(struct controller_opts){
+        .broker_id = s->identity.broker_id,
+        .ibp = c->ibp,
+        .inter_broker_listener = listeners_inter_broker(&c->listener)->name,
+        .control_listener = control ? control->name : NULL,
+        .delete_topic_enable = c->delete_topic_enable,
+        .auto_leader_rebalance_enable = c->auto_leader_rebalance_enable,
+        .leader_imbalance_check_interval_seconds =
+            (int32_t)c->leader_imbalance_check_interval_seconds,
+        .leader_imbalance_per_broker_percentage = c->leader_imbalance_per_broker_percentage,
+        .store = s->broker.zk,
+        .clock = s->broker.clock,
+        .channels = s->channels,
+        .host = {.register_again = on_register_again,
+                 .unclean_default = on_unclean_default,
+                 .ctx = s},
+    });
+}
+
+static int join_cluster(struct server *s, struct strbuf *why)
+{
+    enum zk_result r;
+
+    zk_register_init(&s->registration, s->broker.zk, s->identity.broker_id,
+                     s->conf->zookeeper_session_timeout_ms);
+    r = zk_register_start(&s->registration, &s->self, why);
+    if (r != ZK_OK) {
+        if (!why->len)
+            strbuf_addf(why, "this broker cannot be registered in ZooKeeper: %s",
+                        zk_result_name(r));
+        return -EEXIST;
+    }
+    s->is_registered = true;
+    s->broker_epoch = s->registration.epoch;
+    int e = replica_manager_start(s->broker.replicas);
+    s->is_replicas_started = e == 0;
+    if (e == 0)
+        e = controller_start(s->broker.controller);
+    s->is_controller_started = e == 0;
+    if (e < 0) {
+        strbuf_addf(why, "threads cannot be started: %s", strerror(-e));
+        return e;
+    }
+    gate_start(s->gate);
+    topic_configs_follow(s->topic_configs, s->broker.logs, s->broker.controller);
+    return 0;
+}
+
+/* The session calls these from its own thread, long after everything is in place: an expiry before that ends the start. */
+static void session_lost(void *ctx)
+{
+    struct server *s = ctx;
+
+    if (s->is_controller_started)
+        controller_session_lost(s->broker.controller);
+}
+
+static void session_new(void *ctx, int64_t session_id)
+{
+    struct server *s = ctx;
+
+    if (s->is_controller_started) {
+        controller_session_new(s->broker.controller, session_id);
+        topic_configs_session_new(s->topic_configs, session_id);
+    }
+}
+
+static int connect_zk(struct server *s, struct strbuf *why)
+{
+    zk_add_listener(s->zk, &(struct zk_listener){.before_new_session = session_lost,
+                                                 .after_new_session = session_new,
+                                                 .ctx = s});
+    int r = zk_start(s->zk, why);
+    if (r < 0)
+        return r;
+    enum zk_result zr = zk_cluster_prepare(s->broker.zk);
+    if (zr == ZK_OK)
+        return 0;
+    strbuf_addf(why, "the paths of a cluster cannot be made in ZooKeeper: %s", zk_result_name(zr));
+    return -EIO;
+}
+
+static int start_parts(struct server *s, struct strbuf *why)
+{
+    int r = start_reactors(s, why);
+
+    if (r == 0)
+        r = start_tls(s, why);
+    if (r == 0)
+        r = start_zk(s, why);
+    if (r == 0)
+        r = connect_zk(s, why);
+    if (r == 0)
+        r = open_logs(s, why);
+    if (r == 0)
+        r = identity_settle(s->conf, s->broker.zk, s->broker.logs, &s->identity, why);
+    if (r == 0)
+        r = check_features(s, why);
+    if (r == 0)
+        r = load_logs(s, why);
+    if (r == 0)
+        r = open_gate(s, why);
+    if (r < 0)
+        return r;
+    s->broker.cluster_id = s->identity.cluster_id;
+    s->broker.broker_id = s->identity.broker_id;
+    describe_self(s);
+    s->broker.waits = metadata_waits_new(s->broker.metadata);
+    s->broker.topics = topic_admin_new(&(struct topic_admin_opts){
+        .zk = s->broker.zk, .metadata = s->broker.metadata, .conf = s->conf});
+    make_replicas(s);
+    make_link(s);
+    make_controller(s);
+    return join_cluster(s, why);
+}
+
+int server_start(const struct broker_conf *conf, struct server **ret, struct strbuf *why)
+{
+    struct server *s = xnew(struct server);
+
+    s->conf = conf;
+    s->started_us = clock_mono_us(&clock_system);
+    s->broker_epoch = -1;
+    s->broker.clock = &clock_system;
+    s->broker.conf = (struct broker_conf *)(uintptr_t)conf;
+    s->broker.metadata = metadata_new();
+    s->broker.broker_epoch = &s->broker_epoch;
+    broker_conf_say_unused(conf);
+    int r = start_parts(s, why);
+    if (r < 0) {
+        server_stop(s);
+        return r;
+    }
+    say_info("serving broker=%d cluster=%s epoch=%" PRId64 " start_ms=%" PRId64,
+             s->identity.broker_id, s->identity.cluster_id, (int64_t)s->broker_epoch,
+             (clock_mono_us(&clock_system) - s->started_us) / 1000);
+    *ret = s;
+    return 0;
+}
+
+/* ---- the end ---- */
+
+static void hand_over(struct server *s)
+{
+    const struct broker_conf *c = s->conf;
+    int64_t begun = clock_mono_us(s->broker.clock);
+
+    if (!s->is_registered || !c->controlled_shutdown_enable || s->has_failed)
+        return;
+    replica_manager_begin_shutdown(s->broker.replicas);
+    bool is_done = shutdown_controlled(&(struct shutdown_opts){
+        .link = s->link,
+        .broker_id = s->identity.broker_id,
+        .broker_epoch = s->broker_epoch,
+        .ibp = c->ibp,
+        .max_tries = c->controlled_shutdown_max_retries,
+        .backoff_ms = c->controlled_shutdown_retry_backoff_ms,
+        .timeout_ms = c->controller_socket_timeout_ms,
+    });
+    say_info("controlled shutdown %s after %" PRId64 " ms",
+             is_done ? "done" : "given up, the rest is taken over when this broker is gone",
+             (clock_mono_us(s->broker.clock) - begun) / 1000);
+}
+
+/* Whatever was not made is NULL, so that this also ends a start that failed half-way. */
+static void stop_parts(struct server *s)
+{
+    hand_over(s);
+    if (s->gate && s->is_registered) {
+        gate_shut(s->gate);
+        gate_close_all(s->gate);
+    }
+    if (s->is_replicas_started)
+        replica_manager_stop(s->broker.replicas);
+    if (s->broker.waits)
+        metadata_waits_cancel(s->broker.waits);
+    if (s->is_logs_loaded)
+        log_manager_stop(s->broker.logs);
+    if (s->is_controller_started)
+        controller_stop(s->broker.controller);
+    if (s->link)
+        controller_link_stop(s->link);
+    if (s->zk)
+        zk_stop(s->zk);
+    s->broker.workq = workq_free(s->broker.workq);
+    for (int i = 0; i < s->reactors.count; i++)
+        reactor_stop(s->reactors.v[i]);
+}
+
+static void free_parts(struct server *s)
+{
+    s->gate = gate_free(s->gate);
+    controller_free(s->broker.controller);
+    channel_free(s->channels);
+    id_block_free(s->broker.producer_ids);
+    controller_link_free(s->link);
+    replica_manager_free(s->broker.replicas);
+    topic_admin_free(s->broker.topics);
+    metadata_waits_free(s->broker.waits);
+    log_manager_free(s->broker.logs);
+    topic_configs_free(s->topic_configs);
+    zk_free(s->zk);
+    metadata_free(s->broker.metadata);
+    tls_client_free(s->tls);
+    tls_client_free(s->control_tls);
+    for (int i = 0; i < s->reactors.count; i++)
+        reactor_free(s->reactors.v[i]);
+    free(s->reactors.v);
+    arena_deinit(&s->self_arena);
+    free(s->identity.cluster_id);
+    free(s);
+}
+
+void server_stop(struct server *s)
+{
+    stop_parts(s);
+    say_info("stopped broker=%d", s->identity.broker_id);
+    free_parts(s);
+}
