@@ -16,56 +16,45 @@ struct item {
     int64_t broker_epoch;
 };
 
-/* To one broker. Thread: the reactor's. */
+/* To one broker. */
 struct channel {
-    struct channel *prev, *next;
+    struct channel *prev, *next; /* the controller's thread */
+    int32_t broker_id;
+    struct reactor *reactor;
     struct channel_set *set;
+    /* The reactor's from here on. */
     struct peer *peer;
     struct item *queue; /* the head is under way, or waits for its next try */
     struct item **tail;
     struct timer retry;
     struct peer_call call;
-    int32_t broker_id;
     bool is_closing;
     uint32_t failures; /* in a row */
-    char at[300];      /* host:port, for the log */
-};
-
-struct channel_set {
-    struct channels channels;
-    struct channel_opts opts;
-    char client_id[16];
-    struct channel *list; /* the reactor's */
-    _Atomic int32_t queued;
-    void (*on_answer)(void *ctx, struct control_answer *a);
-    void *ctx;
-};
-
-/* What the controller asks for, on its way to the reactor. */
-struct order {
-    struct message message;
-    struct channel_set *set;
-    int32_t broker_id;
-    struct item *item;
     int32_t port;
     enum node_protocol protocol;
     char host[256];
 };
 
+struct channel_set {
+    struct channels channels;
+    struct channel_opts opts;
+    char *client_id;
+    struct channel *list; /* the controller's thread */
+    _Atomic int32_t queued;
+    void (*on_answer)(void *ctx, struct control_answer *a);
+    void *ctx;
+};
+
+/* What is to be done with a channel, on its way to the reactor. */
+struct order {
+    struct message message;
+    struct channel *channel;
+    struct item *item;
+};
+
 static struct channel_set *set_of(struct channels *ch)
 {
     return container_of(ch, struct channel_set, channels);
-}
-
-static struct channel *channel_find(struct channel_set *set, int32_t broker_id)
-{
-    struct channel *c;
-
-    DL_FOREACH (set->list, c) {
-        if (c->broker_id == broker_id)
-            return c;
-    }
-    return NULL;
 }
 
 static void item_free(struct channel_set *set, struct item *i)
@@ -118,8 +107,8 @@ static void answered(struct channel *c, const void *response)
     struct control_answer *a = xnew(struct control_answer);
 
     if (c->failures)
-        say_info("controller: broker %d at %s takes requests again after failures=%u", c->broker_id,
-                 c->at, c->failures);
+        say_info("controller: broker %d at %s:%d takes requests again after failures=%u",
+                 c->broker_id, c->host, c->port, c->failures);
     c->failures = 0;
     a->message = control_message_ref(c->queue->m);
     a->broker_id = c->broker_id;
@@ -142,11 +131,11 @@ static void failed(struct channel *c, int r)
     }
     if (c->failures++ == 0)
         say_warn(
-            "controller: broker %d at %s does not take requests: %s; repeated each %d ms until "
+            "controller: broker %d at %s:%d does not take requests: %s; repeated each %d ms until "
             "it answers, or its registration goes",
-            c->broker_id, c->at, err_name(r), RETRY_US / 1000);
+            c->broker_id, c->host, c->port, err_name(r), RETRY_US / 1000);
     peer_disconnect(c->peer);
-    timer_arm(c->set->opts.reactor, &c->retry, reactor_now_us(c->set->opts.reactor) + RETRY_US);
+    timer_arm(c->reactor, &c->retry, reactor_now_us(c->reactor) + RETRY_US);
 }
 
 static void call_done(struct peer_call *call, int r, const void *response)
@@ -164,123 +153,121 @@ static void call_done(struct peer_call *call, int r, const void *response)
 static void channel_close(struct channel *c)
 {
     c->is_closing = true;
-    timer_cancel(c->set->opts.reactor, &c->retry);
+    timer_cancel(c->reactor, &c->retry);
     c->peer = peer_free(c->peer);
     while (c->queue)
         queue_shift(c);
-    DL_DELETE(c->set->list, c);
     free(c);
 }
 
-static void run_add(struct message *m)
+static void run_open(struct message *m)
 {
     CLEANUP(free_p) struct order *o = container_of(m, struct order, message);
-    struct channel_set *set = o->set;
-    struct channel *c = xnew(struct channel);
-    struct peer_opts po = {
-        .host = o->host,
-        .port = o->port,
-        .client_id = set->client_id,
-        .tls = o->protocol == NODE_SSL ? set->opts.tls : NULL,
-        .connect_timeout_us = set->opts.connect_timeout_us,
-        .request_timeout_us = set->opts.request_timeout_us,
-    };
+    struct channel *c = o->channel;
+    const struct channel_opts *opts = &c->set->opts;
+    bool is_secure = c->protocol == NODE_SSL || c->protocol == NODE_SASL_SSL;
 
-    if (channel_find(set, o->broker_id))
-        channel_close(channel_find(set, o->broker_id));
-    if (o->protocol == NODE_SASL_PLAINTEXT || o->protocol == NODE_SASL_SSL)
-        say_error(
-            "controller: broker %d listens with SASL, which control connections do not speak: "
-            "it will not answer",
-            o->broker_id);
-    snprintf(c->at, sizeof c->at, "%s:%d", o->host, o->port);
-    c->set = set;
-    c->broker_id = o->broker_id;
-    c->tail = &c->queue;
-    c->retry.fire = retry_fired;
-    c->call.done = call_done;
-    c->peer = peer_new(set->opts.reactor, &po);
-    DL_APPEND(set->list, c);
+    if (c->protocol == NODE_SASL_PLAINTEXT || c->protocol == NODE_SASL_SSL)
+        say_error("controller: broker %d listens with SASL, which control connections do not "
+                  "speak: it will not answer",
+                  c->broker_id);
+    c->peer = peer_new(c->reactor, &(struct peer_opts){
+                                       .host = c->host,
+                                       .port = c->port,
+                                       .client_id = c->set->client_id,
+                                       .tls = is_secure ? opts->tls : NULL,
+                                       .connect_timeout_us = opts->connect_timeout_us,
+                                       .request_timeout_us = opts->request_timeout_us,
+                                   });
 }
 
-static void run_remove(struct message *m)
-{
-    CLEANUP(free_p) struct order *o = container_of(m, struct order, message);
-    struct channel *c = channel_find(o->set, o->broker_id);
-
-    if (c)
-        channel_close(c);
-}
-
-static void run_remove_all(struct message *m)
+static void run_close(struct message *m)
 {
     CLEANUP(free_p) struct order *o = container_of(m, struct order, message);
 
-    while (o->set->list)
-        channel_close(o->set->list);
+    channel_close(o->channel);
 }
 
 static void run_send(struct message *m)
 {
     CLEANUP(free_p) struct order *o = container_of(m, struct order, message);
-    struct channel *c = channel_find(o->set, o->broker_id);
-
-    if (!c) {
-        item_free(o->set, o->item);
-        return;
-    }
+    struct channel *c = o->channel;
     bool was_idle = c->queue == NULL;
+
     *c->tail = o->item;
     c->tail = &o->item->next;
     if (was_idle)
         send_head(c);
 }
 
-static struct order *order_new(struct channels *ch, int32_t broker_id,
-                               void (*run)(struct message *))
+static void post(struct channel *c, void (*run)(struct message *m), struct item *item)
 {
     struct order *o = xnew(struct order);
 
-    o->set = set_of(ch);
-    o->broker_id = broker_id;
+    o->channel = c;
+    o->item = item;
     o->message.run = run;
-    return o;
+    reactor_post(c->reactor, &o->message);
+}
+
+static struct channel *find(struct channels *ch, int32_t broker_id)
+{
+    struct channel *c;
+
+    DL_FOREACH (set_of(ch)->list, c) {
+        if (c->broker_id == broker_id)
+            return c;
+    }
+    return NULL;
 }
 
 static void op_add(struct channels *ch, int32_t broker_id, const struct node_endpoint *ep)
 {
-    struct order *o = order_new(ch, broker_id, run_add);
+    struct channel_set *set = set_of(ch);
+    struct channel *c = xnew(struct channel);
 
-    snprintf(o->host, sizeof o->host, "%.*s", STR_ARG(ep->host));
-    o->port = ep->port;
-    o->protocol = ep->protocol;
-    reactor_post(o->set->opts.reactor, &o->message);
+    assert(!find(ch, broker_id));
+    c->set = set;
+    c->broker_id = broker_id;
+    c->reactor = reactor_pool_next(set->opts.reactors);
+    c->tail = &c->queue;
+    c->retry.fire = retry_fired;
+    c->call.done = call_done;
+    c->port = ep->port;
+    c->protocol = ep->protocol;
+    snprintf(c->host, sizeof c->host, "%.*s", STR_ARG(ep->host));
+    DL_APPEND(set->list, c);
+    post(c, run_open, NULL);
 }
 
 static void op_remove(struct channels *ch, int32_t broker_id)
 {
-    struct order *o = order_new(ch, broker_id, run_remove);
+    struct channel *c = find(ch, broker_id);
 
-    reactor_post(o->set->opts.reactor, &o->message);
+    if (!c)
+        return;
+    DL_DELETE(set_of(ch)->list, c);
+    post(c, run_close, NULL);
 }
 
 static void op_remove_all(struct channels *ch)
 {
-    struct order *o = order_new(ch, -1, run_remove_all);
-
-    reactor_post(o->set->opts.reactor, &o->message);
+    while (set_of(ch)->list)
+        op_remove(ch, set_of(ch)->list->broker_id);
 }
 
 static void op_send(struct channels *ch, int32_t broker_id, int64_t broker_epoch,
                     struct control_message *m)
 {
-    struct order *o = order_new(ch, broker_id, run_send);
+    struct channel *c = find(ch, broker_id);
 
-    o->item = xnew(struct item);
-    o->item->m = control_message_ref(m);
-    o->item->broker_epoch = broker_epoch;
-    atomic_fetch_add(&o->set->queued, 1);
-    reactor_post(o->set->opts.reactor, &o->message);
+    if (!c)
+        return;
+    struct item *i = xnew(struct item);
+    i->m = control_message_ref(m);
+    i->broker_epoch = broker_epoch;
+    atomic_fetch_add(&c->set->queued, 1);
+    post(c, run_send, i);
 }
 
 static void op_on_answer(struct channels *ch, void (*fn)(void *ctx, struct control_answer *a),
@@ -298,28 +285,27 @@ static const struct channels_ops wire_ops = {
     .on_answer = op_on_answer,
 };
 
-struct channels *channel_set_new(const struct channel_opts *opts)
+struct channels *channel_new(const struct channel_opts *opts)
 {
     struct channel_set *set = xnew(struct channel_set);
 
     set->channels.ops = &wire_ops;
     set->opts = *opts;
-    snprintf(set->client_id, sizeof set->client_id, "%d", opts->broker_id);
+    set->client_id = xstrdup(opts->client_id);
     return &set->channels;
 }
 
-struct channels *channel_set_free(struct channels *ch)
+struct channels *channel_free(struct channels *ch)
 {
     if (!ch)
         return NULL;
-    struct channel_set *set = set_of(ch);
-    while (set->list)
-        channel_close(set->list);
-    free(set);
+    assert(!set_of(ch)->list);
+    free(set_of(ch)->client_id);
+    free(set_of(ch));
     return NULL;
 }
 
-int32_t channel_set_queued(const struct channels *ch)
+int32_t channel_queued(const struct channels *ch)
 {
     return atomic_load(&container_of(ch, const struct channel_set, channels)->queued);
 }

@@ -5,8 +5,9 @@
  * until it is answered or the broker is removed. Versions are not negotiated: they are the
  * message's own.
  *
- * Connections belong to one reactor. What the controller asks for is posted there, in order; the
- * answers are handed over on that reactor's thread.
+ * The controller's thread has the list of channels. Each channel's queue and connection belong to
+ * one reactor of the pool; what is to be done is posted there, in order, and answers are handed
+ * over on that reactor's thread.
  */
 #pragma once
 
@@ -16,16 +17,16 @@
 struct tls_client;
 
 struct channel_opts {
-    /* Encoding for many partitions takes a while: one that serves no clients is best. */
-    struct reactor *reactor;
-    int32_t broker_id;      /* its decimal form is the client id */
-    struct tls_client *tls; /* for SSL listeners; NULL where there are none */
+    struct reactor_pool *reactors;
+    const char *client_id;  /* the controller's broker id, in decimal */
+    struct tls_client *tls; /* for listeners with SSL; NULL where there are none */
     int64_t connect_timeout_us;
     int64_t request_timeout_us;
 };
 
-struct channels *channel_set_new(const struct channel_opts *opts);
-/* After the controller and the reactor have stopped. NULL-safe, returns NULL. */
-struct channels *channel_set_free(struct channels *ch);
+/* Copies the client id. */
+struct channels *channel_new(const struct channel_opts *opts);
+/* After the controller and the reactors have stopped. NULL-safe, returns NULL. */
+struct channels *channel_free(struct channels *ch);
 /* Messages that wait, or are under way. Thread: any. */
-int32_t channel_set_queued(const struct channels *ch);
+int32_t channel_queued(const struct channels *ch);
