@@ -39,9 +39,16 @@ static struct str upper(struct arena *a, struct str s)
     return (struct str){p, s.len};
 }
 
-static bool is_host_char(char c)
+static int check_host(struct str host, struct node_why *why)
 {
-    return isalnum((unsigned char)c) || strchr("-%._:", c);
+    for (size_t i = 0; i < host.len; i++) {
+        unsigned char c = (unsigned char)host.p[i];
+
+        if (!c || !(isalnum(c) || strchr("-%._:", c)))
+            return node_wrong(why, "a host has a strange character: \"%.*s\"",
+                              (int)MIN(host.len, (size_t)60), host.p);
+    }
+    return 0;
 }
 
 /* "LISTENER://host:port", an IPv6 host in brackets; the host may be empty. */
@@ -60,13 +67,9 @@ static int parse_endpoint(struct str text, struct arena *a, struct node_why *why
 
     if (host.len >= 2 && host.p[0] == '[' && host.p[host.len - 1] == ']')
         host = (struct str){host.p + 1, host.len - 2};
-    for (size_t i = 0; i < host.len; i++) {
-        if (!host.p[i] || !is_host_char(host.p[i]))
-            return node_wrong(why, "\"endpoints\" has a host with a strange character");
-    }
     ret->host = arena_str(a, host);
     ret->listener = upper(a, (struct str){text.p, (size_t)(sep - text.p)});
-    return 0;
+    return check_host(host, why);
 }
 
 static int protocol_of(const json_t *map, struct str listener, struct node_why *why,
@@ -124,8 +127,11 @@ static int decode_host_port(const json_t *root, struct arena *a, struct node_why
     struct node_endpoint e = {.listener = STR("PLAINTEXT"), .protocol = NODE_PLAINTEXT};
     int r = node_str(root, "host", a, why, &e.host);
 
-    if (r < 0 || (r = node_i32(root, "port", why, &e.port)) < 0)
+    if (r < 0 || (r = check_host(e.host, why)) < 0 ||
+        (r = node_i32(root, "port", why, &e.port)) < 0)
         return r;
+    if (e.port < -1 || e.port > 65535)
+        return node_wrong(why, "\"port\" is %d", e.port);
     b->endpoints = arena_new(a, struct node_endpoint);
     b->endpoints[0] = e;
     b->endpoint_count = 1;

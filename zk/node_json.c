@@ -53,8 +53,8 @@ int node_parse(struct slice data, struct node_why *why, json_t **ret)
         return node_wrong(why, "%zu bytes, at most %d are read", data.len, NODE_MAX_BYTES);
     if (depth_of(data) > NODE_MAX_DEPTH)
         return node_wrong(why, "nested deeper than %d", NODE_MAX_DEPTH);
-    json_t *root = json_loadb((const char *)data.p, data.len,
-                              JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK | JSON_ALLOW_NUL, &err);
+    json_t *root =
+        json_loadb((const char *)data.p, data.len, JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, &err);
     if (!root) {
         node_wrong(why, "no JSON: %s at byte %d", err.text, err.position);
         return -ENODATA;
