@@ -23,6 +23,7 @@ struct tcp_proxy {
     struct thread thread;
     _Atomic int mode;
     atomic_bool drop, stop;
+    char buf[CHUNK];
     _Atomic uint64_t bytes;
 };
 
@@ -62,16 +63,15 @@ static void accept_one(struct tcp_proxy *p)
 }
 
 /* False when a side has ended. */
-static bool move(int from, int to, size_t *ret_moved)
+static bool move(struct tcp_proxy *p, int from, int to, size_t *ret_moved)
 {
-    static char buf[CHUNK];
-    ssize_t n = recv(from, buf, sizeof buf, 0);
+    ssize_t n = recv(from, p->buf, sizeof p->buf, 0);
 
     if (n <= 0)
         return false;
     *ret_moved = (size_t)n;
     for (ssize_t done = 0; done < n;) {
-        ssize_t m = send(to, buf + done, (size_t)(n - done), MSG_NOSIGNAL);
+        ssize_t m = send(to, p->buf + done, (size_t)(n - done), MSG_NOSIGNAL);
 
         if (m <= 0)
             return false;
@@ -86,9 +86,9 @@ static void serve_pair(struct tcp_proxy *p, size_t i, short client_events, short
     bool alive = true;
 
     if (client_events)
-        alive = move(p->pairs[i].client, p->pairs[i].server, &moved);
+        alive = move(p, p->pairs[i].client, p->pairs[i].server, &moved);
     if (alive && server_events)
-        alive = move(p->pairs[i].server, p->pairs[i].client, &ignored);
+        alive = move(p, p->pairs[i].server, p->pairs[i].client, &ignored);
     p->bytes += moved;
     if (!alive)
         close_pair(p, i);

@@ -71,11 +71,14 @@ static void count_event(enum zk_event event, const char *path UNUSED, void *ctx)
     c->events++;
 }
 
+/* Another one for each test, also when they run in one process: clients are ended last. */
+static int generation;
+
 static const char *chroot_of_test(void)
 {
     static char chroot[64];
 
-    snprintf(chroot, sizeof chroot, "/live-%d/deep", (int)getpid());
+    snprintf(chroot, sizeof chroot, "/live-%d-%d/deep", (int)getpid(), generation);
     return chroot;
 }
 
@@ -114,6 +117,7 @@ static void client_end(struct client *c)
 {
     c->zk = zk_free(c->zk);
     tcp_proxy_free(c->proxy);
+    generation++;
 }
 
 static struct slice bytes(const char *text)
