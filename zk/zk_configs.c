@@ -59,7 +59,7 @@ enum zk_result zk_configs_list(struct zk_store *s, const char *type, struct aren
 }
 
 /* Version of /controller, against which the write is checked. */
-static enum zk_result controller_version(struct zk_store *s, int32_t *ret)
+enum zk_result zk_config_fence(struct zk_store *s, int32_t *ret)
 {
     CLEANUP(arena_deinit) struct arena a = {0};
     struct node_controller c;
@@ -105,7 +105,7 @@ enum zk_result zk_config_set(struct zk_store *s, const char *type, struct str na
     const char *path = zk_path_config(&a, type, name);
     struct slice data = node_config_encode(&a, config);
     int32_t version;
-    enum zk_result r = controller_version(s, &version);
+    enum zk_result r = zk_config_fence(s, &version);
 
     if (r != ZK_OK)
         return r;

@@ -58,15 +58,90 @@ enum zk_result zk_topic_exists(struct zk_store *s, struct str name, bool *ret)
     return is_there(s, zk_path_topic(&a, name), ret);
 }
 
+/* One pipelined round: makes the config of each topic (is_new), or replaces that of those whose making found one. */
+static enum zk_result write_configs(struct zk_store *s, struct zk_topic *topics,
+                                    const struct node_config *configs, size_t count, int32_t fence,
+                                    bool is_new)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    enum zk_result wanted = is_new ? ZK_OK : ZK_NODE_EXISTS;
+
+    for (size_t i = 0; i < count; i++) {
+        if (topics[i].result != wanted)
+            continue;
+        const char *path = zk_path_config(&b.arena, "topics", topics[i].name);
+        struct slice data = node_config_encode(&b.arena, &configs[i]);
+
+        zk_batch_multi_begin(&b);
+        zk_batch_check(&b, ZK_PATH_CONTROLLER, fence);
+        if (is_new)
+            zk_batch_create(&b, path, data, 0);
+        else
+            zk_batch_set(&b, path, data, ZK_ANY_VERSION);
+        zk_batch_multi_end(&b);
+    }
+    zk_store_run(s, &b);
+    for (size_t i = 0, at = 0; i < count; i++) {
+        if (topics[i].result != wanted)
+            continue;
+        enum zk_result check = b.ops[at].result;
+        topics[i].result = b.ops[at + 1].result;
+        at += 2;
+        if (check == ZK_BAD_VERSION || check == ZK_NO_NODE)
+            return ZK_CONTROLLER_MOVED;
+        if (check != ZK_OK && check != ZK_ROLLED_BACK)
+            return check;
+    }
+    return ZK_OK;
+}
+
+static enum zk_result write_nodes(struct zk_store *s, struct zk_topic *topics, size_t count)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        if (topics[i].result == ZK_OK)
+            zk_batch_create(&b, zk_path_topic(&b.arena, topics[i].name),
+                            node_topic_encode(&b.arena, &topics[i].node), 0);
+    }
+    zk_store_run(s, &b);
+    for (size_t i = 0, at = 0; i < count; i++) {
+        if (topics[i].result == ZK_OK)
+            topics[i].result = b.ops[at++].result;
+    }
+    return ZK_OK;
+}
+
+static enum zk_result create_chunk(struct zk_store *s, struct zk_topic *topics,
+                                   const struct node_config *configs, size_t count, int32_t fence)
+{
+    for (size_t i = 0; i < count; i++)
+        topics[i].result = ZK_OK;
+    enum zk_result r = write_configs(s, topics, configs, count, fence, true);
+    /* Settings that were left behind, or written for a topic to come, are replaced. */
+    if (r == ZK_OK)
+        r = write_configs(s, topics, configs, count, fence, false);
+    return r == ZK_OK ? write_nodes(s, topics, count) : r;
+}
+
+enum zk_result zk_topics_create(struct zk_store *s, struct zk_topic *topics,
+                                const struct node_config *configs, size_t count)
+{
+    int32_t fence;
+    enum zk_result r = zk_config_fence(s, &fence);
+
+    for (size_t at = 0; r == ZK_OK && at < count; at += ZK_CHUNK)
+        r = create_chunk(s, topics + at, configs + at, MIN(count - at, (size_t)ZK_CHUNK), fence);
+    return r;
+}
+
 enum zk_result zk_topic_create(struct zk_store *s, struct str name, const struct node_topic *t,
                                const struct node_config *config)
 {
-    CLEANUP(arena_deinit) struct arena a = {0};
-    enum zk_result r = zk_config_set(s, "topics", name, config);
+    struct zk_topic one = {.name = name, .node = *t};
+    enum zk_result r = zk_topics_create(s, &one, config, 1);
 
-    if (r != ZK_OK)
-        return r;
-    return zk_store_create_deep(s, zk_path_topic(&a, name), node_topic_encode(&a, t));
+    return r == ZK_OK ? one.result : r;
 }
 
 enum zk_result zk_topic_set(struct zk_store *s, struct str name, const struct node_topic *t,

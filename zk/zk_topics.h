@@ -25,10 +25,14 @@ enum zk_result zk_topics_read(struct zk_store *s, struct arena *a, struct zk_top
 enum zk_result zk_topic_exists(struct zk_store *s, struct str name, bool *ret);
 
 /*
- * Config first (by the algorithm of zk_config_set), then the topic node. ZK_NODE_EXISTS: there is
- * such a topic. ZK_CONTROLLER_MOVED: there is no controller now, or it changed meanwhile.
- * ZK_REFUSED: a KRaft controller owns the cluster.
+ * Makes many topics, pipelined: each one's config first, checked against a change of controller, then its node. topics[i].node is
+ * written, topics[i].result says how it went: ZK_NODE_EXISTS where there is such a topic. ZK_OK, or what ended it altogether:
+ * ZK_CONTROLLER_MOVED (there is no controller now, or it changed meanwhile), ZK_REFUSED (a KRaft controller owns the cluster), expiry and
+ * the like.
  */
+enum zk_result zk_topics_create(struct zk_store *s, struct zk_topic *topics,
+                                const struct node_config *configs, size_t count);
+/* One of them. */
 enum zk_result zk_topic_create(struct zk_store *s, struct str name, const struct node_topic *t,
                                const struct node_config *config);
 /* Rewrites the whole node, any version. ZK_NO_FENCE for CreatePartitions, the controller's epoch

@@ -294,28 +294,53 @@ static int check(struct run *run, const struct metadata_snapshot *s, struct topi
 
 /* ---- the writes ---- */
 
-static void write_topic(struct run *run, struct topic_creation *c, struct node_topic *node)
+static struct node_config config_of(struct arena *a, const struct topic_creation *c)
 {
     struct node_config config = {
-        .entries = arena_new_array(run->a, struct node_config_entry, c->override_count),
+        .entries = arena_new_array(a, struct node_config_entry, c->override_count),
         .count = (int32_t)c->override_count,
     };
 
     for (size_t i = 0; i < c->override_count; i++)
         config.entries[i] = (struct node_config_entry){c->overrides[i].name, c->overrides[i].value};
-    if (run->ta->opts.conf->ibp >= IBP_2_8_IV0)
-        node->id = uuid_random();
-    enum zk_result r = zk_topic_create(run->ta->opts.zk, c->name, node, &config);
-    if (r == ZK_OK) {
-        c->id = node->id;
-        take_name(run, c->name, false);
-    } else if (r == ZK_NODE_EXISTS) {
+    return config;
+}
+
+static void take_result(struct run *run, struct topic_creation *c, enum zk_result r, struct uuid id)
+{
+    if (r == ZK_OK)
+        c->id = id;
+    else if (r == ZK_NODE_EXISTS)
         refuse(c, TOPIC_ALREADY_EXISTS,
                arena_printf(run->a, "Topic '%.*s' already exists.", STR_ARG(c->name)));
-    } else {
+    else
         refuse(c, UNKNOWN_SERVER_ERROR,
                arena_printf(run->a, "ZooKeeper did not take topic '%.*s': %s", STR_ARG(c->name),
                             zk_result_name(r)));
+}
+
+/* All that passed the checks, in a few round trips. nodes[i] belongs to list[i]. */
+static void write_topics(struct run *run, struct topic_creation *list, struct node_topic *nodes,
+                         size_t count)
+{
+    struct zk_topic *topics = arena_new_array(run->a, struct zk_topic, count);
+    struct node_config *configs = arena_new_array(run->a, struct node_config, count);
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].error)
+            continue;
+        if (run->ta->opts.conf->ibp >= IBP_2_8_IV0)
+            nodes[i].id = uuid_random();
+        topics[n] = (struct zk_topic){.name = list[i].name, .node = nodes[i]};
+        configs[n++] = config_of(run->a, &list[i]);
+    }
+    enum zk_result r = n ? zk_topics_create(run->ta->opts.zk, topics, configs, n) : ZK_OK;
+    for (size_t i = 0, at = 0; i < count; i++) {
+        if (list[i].error)
+            continue;
+        take_result(run, &list[i], r == ZK_OK ? topics[at].result : r, nodes[i].id);
+        at++;
     }
 }
 
@@ -341,12 +366,14 @@ void topic_admin_create(struct topic_admin *ta, struct arena *a, struct topic_cr
         return;
     }
     read_brokers(&run, s);
+    struct node_topic *nodes = arena_new_array(a, struct node_topic, count);
     for (size_t i = 0; i < count; i++) {
-        struct node_topic node = {0};
-
-        if (!list[i].error && check(&run, s, &list[i], &node) == 0 && !is_dry_run)
-            write_topic(&run, &list[i], &node);
+        /* Names of this request collide with each other, too. */
+        if (!list[i].error && check(&run, s, &list[i], &nodes[i]) == 0)
+            take_name(&run, list[i].name, false);
     }
+    if (!is_dry_run)
+        write_topics(&run, list, nodes, count);
 }
 
 /* ---- topics that clients bring into being ---- */

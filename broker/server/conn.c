@@ -189,7 +189,7 @@ static void on_cold_read(struct job *j);
 static void read_cold(struct job *j)
 {
     struct conn *c = container_of(j, struct conn, cold);
-    uint8_t page[16384];
+    uint8_t page[8192];
     size_t done = 0;
 
     /* It is read to be in the page cache; whether that worked is seen when it is sent. */
