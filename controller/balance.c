@@ -135,33 +135,60 @@ static void conclude(struct controller_election *e, const struct ctl_partition *
                "The preferred leader is not online, or not in sync");
 }
 
+/* Entries that wait for an election, and the one before them where a partition stands twice. */
+struct poll {
+    struct partition_list list;
+    size_t *entry_of; /* by place in list */
+    size_t *twin_of;  /* by entry: the entry that decides for this one, plus one */
+    bool *done;       /* by place in list */
+};
+
+static void poll_deinit(struct poll *po)
+{
+    for (size_t i = 0; i < po->list.count; i++)
+        po->list.v[i]->mark = 0;
+    partition_list_deinit(&po->list);
+    free(po->entry_of);
+    free(po->twin_of);
+    free(po->done);
+}
+
+static void poll_add(struct poll *po, struct ctl_partition *p, size_t entry)
+{
+    if (p->mark) {
+        po->twin_of[entry] = po->entry_of[p->mark - 1] + 1;
+        return;
+    }
+    po->entry_of[po->list.count] = entry;
+    partition_list_add(&po->list, p);
+    p->mark = (uint32_t)po->list.count;
+}
+
 enum zk_result balance_elect(struct controller *c, struct controller_elections *call)
 {
-    CLEANUP(partition_list_deinit) struct partition_list list = {0};
-    CLEANUP(free_p) size_t *entry_of = xcalloc(call->count + 1, sizeof *entry_of);
-    CLEANUP(free_p) bool *done = xcalloc(call->count + 1, sizeof *done);
+    CLEANUP(poll_deinit)
+    struct poll po = {.entry_of = xcalloc(call->count + 1, sizeof(size_t)),
+                      .twin_of = xcalloc(call->count + 1, sizeof(size_t)),
+                      .done = xcalloc(call->count + 1, sizeof(bool))};
 
     for (size_t i = 0; i < call->count; i++) {
-        struct controller_election *e = &call->list[i];
-        refuse(e, 0, NULL);
-        if (!c->is_active) {
-            refuse(e, NOT_CONTROLLER, NULL);
-            continue;
-        }
-        struct ctl_partition *p = electable(c, e, call->unclean);
-        if (!p)
-            continue;
-        entry_of[list.count] = i;
-        partition_list_add(&list, p);
+        refuse(&call->list[i], 0, NULL);
+        struct ctl_partition *p = electable(c, &call->list[i], call->unclean);
+        if (p)
+            poll_add(&po, p, i);
     }
-    enum zk_result r = partition_sm_elect(c, &list, call->unclean ? ELECT_OFFLINE : ELECT_PREFERRED,
-                                          call->unclean, done);
-    for (size_t i = 0; i < list.count; i++) {
-        struct controller_election *e = &call->list[entry_of[i]];
+    enum zk_result r = partition_sm_elect(
+        c, &po.list, call->unclean ? ELECT_OFFLINE : ELECT_PREFERRED, call->unclean, po.done);
+    for (size_t i = 0; i < po.list.count; i++) {
+        struct controller_election *e = &call->list[po.entry_of[i]];
         if (r == ZK_OK)
-            conclude(e, list.v[i], done[i], call->unclean);
+            conclude(e, po.list.v[i], po.done[i], call->unclean);
         else
             refuse(e, controller_is_over(r) ? NOT_CONTROLLER : err_to_wire(zk_result_err(r)), NULL);
+    }
+    for (size_t i = 0; i < call->count; i++) {
+        if (po.twin_of[i])
+            call->list[i] = call->list[po.twin_of[i] - 1];
     }
     return r;
 }

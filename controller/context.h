@@ -48,6 +48,7 @@ struct fan;
 
 struct ctl_partition {
     struct ctl_topic *topic;
+    uint32_t mark;   /* scratch of one event: where it stands in a list, plus one; else 0 */
     struct fan *fan; /* what the batch being filled has for it; NULL outside of one */
     int32_t *ids;    /* RS, AR, RR; then a byte per replica of RS */
     int32_t *isr;

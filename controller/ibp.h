@@ -1,5 +1,6 @@
 /*
- * ibp.h - the versions in which the controller speaks to brokers: fixed by inter.broker.protocol.version, never negotiated
+ * ibp.h - the versions in which the controller speaks to brokers: fixed by
+ * inter.broker.protocol.version, never negotiated
  *
  * controller.md A7.2. Pure.
  */

@@ -24,3 +24,9 @@ void handle_create_partitions(struct broker *b, struct request *req);
 void handle_describe_configs(struct broker *b, struct request *req);
 /* producer_ids.c */
 void handle_init_producer_id(struct broker *b, struct request *req);
+/* ctl.c */
+void handle_alter_partition(struct broker *b, struct request *req);
+void handle_controlled_shutdown(struct broker *b, struct request *req);
+void handle_allocate_producer_ids(struct broker *b, struct request *req);
+/* elect.c */
+void handle_elect_leaders(struct broker *b, struct request *req);
