@@ -1,6 +1,5 @@
 /*
- * ctl.c - what only the controller can answer, asked by brokers: AlterPartition, ControlledShutdown,
- * AllocateProducerIds
+ * ctl.c - what brokers ask the controller: AlterPartition, ControlledShutdown, AllocateProducerIds
  *
  * The request is parked while the controller's thread works on it; that thread replies.
  */

@@ -1,8 +1,8 @@
 /*
  * elect.c - ElectLeaders
  *
- * The controller elects; the answer then waits until this broker, too, has heard of the new leaders,
- * so that a client that asks it next is told of them.
+ * The controller elects; the answer then waits until this broker, too, has heard of the new
+ * leaders, so that a client that asks it next is told of them.
  */
 #include "broker/api/handlers.h"
 
