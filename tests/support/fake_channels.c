@@ -205,6 +205,7 @@ const char *fake_channels_trace(struct fake_channels *f)
 {
     struct strbuf body = {0}, last = {0};
     const char *last_kind = NULL;
+    const struct control_message *last_m = NULL;
 
     strbuf_reset(&f->text);
     for (size_t i = 0; i < f->count; i++) {
@@ -214,7 +215,10 @@ const char *fake_channels_trace(struct fake_channels *f)
         s->is_seen = true;
         strbuf_reset(&body);
         print_body(&body, s->m);
-        bool is_same = last_kind == kind_of(s->m) && str_eq(strbuf_str(&body), strbuf_str(&last));
+        /* Of UpdateMetadata all get one message; two in a row are two batches. */
+        bool is_same = last_kind == kind_of(s->m) && str_eq(strbuf_str(&body), strbuf_str(&last)) &&
+                       (s->m->api_key != API_UPDATE_METADATA || s->m == last_m);
+        last_m = s->m;
         if (is_same) {
             strbuf_addf(&f->text, ",%d", s->broker_id);
             continue;
