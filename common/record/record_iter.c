@@ -23,7 +23,7 @@ static int unpack(struct record_iter *it, struct slice packed, size_t max_bytes)
 
     if (r == 0)
         it->rest = unpacked(it);
-    return r;
+    return r == -EBADMSG ? -EPROTO : r;
 }
 
 /*

@@ -28,7 +28,8 @@ struct record_iter {
     bool is_done;
 };
 
-/* -EBADMSG, -EFBIG past max_bytes; UNSUPPORTED_COMPRESSION_TYPE for an unknown codec. it must be
+/* -EPROTO: the bytes do not unpack; -EBADMSG: what is unpacked is no set of records; -EFBIG past
+ * max_bytes; UNSUPPORTED_COMPRESSION_TYPE for an unknown codec. it must be
  * zeroed. */
 int record_iter_init(struct record_iter *it, const struct batch *b, size_t max_bytes) MUST_CHECK;
 /* 1, 0 at the end, or -EBADMSG (also where bytes are left after the last record). */
