@@ -23,7 +23,8 @@ declare -A PACKAGES=(
 # The packages among $@ that are not installed, one a line.
 packages_missing() {
   local have name
-  have=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${@%\?}" 2>/dev/null | sed -n 's/^installed //p')
+  # dpkg-query fails where a name is unknown to it; that is an answer, not an error.
+  have=$({ dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${@%\?}" 2>/dev/null || true; } | sed -n 's/^installed //p')
   for name in "$@"; do
     grep -qxF -- "${name%\?}" <<<"$have" || echo "$name"
   done
