@@ -90,7 +90,7 @@ static int check_tls(const struct zk_conf *conf, struct strbuf *ret_why)
 #endif
 }
 
-static int check_sasl(const struct zk_conf *conf, struct strbuf *ret_why)
+static int check_sasl(const struct zk_conf *conf, struct strbuf *ret_why UNUSED)
 {
     if (!conf->sasl_user)
         return 0;
