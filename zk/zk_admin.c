@@ -105,20 +105,11 @@ enum zk_result zk_log_dir_event_notify(struct zk_store *s, int32_t broker_id)
                            ZK_SEQUENTIAL);
 }
 
-/* exists arms the handler whether the node is there or not. */
-static enum zk_result read_armed(struct zk_store *s, const char *path, struct arena *a,
-                                 struct slice *ret)
-{
-    enum zk_result r = zk_store_exists(s, path, NULL);
-
-    return r == ZK_OK ? zk_store_get(s, path, a, ret, NULL) : r;
-}
-
 enum zk_result zk_reassign_read(struct zk_store *s, struct arena *a, struct node_reassign *ret)
 {
     struct slice data;
     struct node_why why;
-    enum zk_result r = read_armed(s, ZK_PATH_REASSIGN, a, &data);
+    enum zk_result r = zk_store_get_armed(s, ZK_PATH_REASSIGN, a, &data, NULL);
 
     if (r == ZK_OK && node_reassign_decode(data, a, &why, ret) < 0)
         r = zk_malformed(ZK_PATH_REASSIGN, &why);
@@ -165,7 +156,7 @@ enum zk_result zk_preferred_read(struct zk_store *s, struct arena *a,
 {
     struct slice data;
     struct node_why why;
-    enum zk_result r = read_armed(s, ZK_PATH_PREFERRED_ELECTION, a, &data);
+    enum zk_result r = zk_store_get_armed(s, ZK_PATH_PREFERRED_ELECTION, a, &data, NULL);
 
     if (r == ZK_OK && node_partition_names_decode(data, a, &why, ret) < 0)
         r = zk_malformed(ZK_PATH_PREFERRED_ELECTION, &why);

@@ -86,10 +86,8 @@ enum zk_result zk_features_read(struct zk_store *s, struct arena *a, int32_t *re
     struct slice data;
     struct node_why why;
     struct zk_stat stat;
-    enum zk_result r = zk_store_exists(s, ZK_PATH_FEATURE, NULL);
+    enum zk_result r = zk_store_get_armed(s, ZK_PATH_FEATURE, a, &data, &stat);
 
-    if (r == ZK_OK)
-        r = zk_store_get(s, ZK_PATH_FEATURE, a, &data, &stat);
     if (r != ZK_OK)
         return r;
     if (node_features_decode(data, a, &why, ret) < 0)

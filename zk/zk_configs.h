@@ -32,8 +32,9 @@ enum zk_result zk_configs_list(struct zk_store *s, const char *type, struct aren
  */
 enum zk_result zk_config_set(struct zk_store *s, const char *type, struct str name,
                              const struct node_config *config);
-/* The version of /controller, which writes of settings and of new topics are checked against: ZK_CONTROLLER_MOVED where there is no
- * controller, ZK_REFUSED where a KRaft one owns the cluster. */
+/* The version of /controller, which writes of settings and of new topics are checked against:
+ * ZK_CONTROLLER_MOVED where there is no controller, ZK_REFUSED where a KRaft one owns the cluster.
+ * */
 enum zk_result zk_config_fence(struct zk_store *s, int32_t *ret_version);
 /* Absent is ZK_OK. Empty parents of a pair ("u/clients/c") go too. */
 enum zk_result zk_config_delete(struct zk_store *s, const char *type, struct str name);

@@ -3,7 +3,7 @@
 #include "zk/zk_malformed.h"
 #include "zk/zk_paths.h"
 
-static enum zk_result read_controller(struct zk_store *s, int32_t own_id, struct zk_controller *ret)
+enum zk_result zk_controller_read(struct zk_store *s, int32_t own_id, struct zk_controller *ret)
 {
     CLEANUP(arena_deinit) struct arena a = {0};
     struct zk_controller c = {.broker_id = -1};
@@ -11,7 +11,7 @@ static enum zk_result read_controller(struct zk_store *s, int32_t own_id, struct
     struct node_why why;
     struct slice data;
     struct zk_stat stat;
-    enum zk_result r = zk_store_get(s, ZK_PATH_CONTROLLER, &a, &data, &stat);
+    enum zk_result r = zk_store_get_armed(s, ZK_PATH_CONTROLLER, &a, &data, &stat);
 
     if (r != ZK_OK && r != ZK_NO_NODE)
         return r;
@@ -22,24 +22,13 @@ static enum zk_result read_controller(struct zk_store *s, int32_t own_id, struct
             zk_malformed(ZK_PATH_CONTROLLER, &why);
         } else {
             c.broker_id = node.broker_id;
-            c.is_kraft = node.kraft_epoch > 0 || stat.ephemeral_owner == 0;
+            c.is_kraft = node.kraft_epoch > 0;
             c.is_ours = node.broker_id == own_id && stat.ephemeral_owner != 0 &&
                         stat.ephemeral_owner == zk_store_session_id(s);
         }
     }
     *ret = c;
     return ZK_OK;
-}
-
-enum zk_result zk_controller_read(struct zk_store *s, int32_t own_id, struct zk_controller *ret)
-{
-    enum zk_result r = zk_store_exists(s, ZK_PATH_CONTROLLER, NULL);
-
-    if (r == ZK_NO_NODE) {
-        *ret = (struct zk_controller){.broker_id = -1};
-        return ZK_OK;
-    }
-    return r == ZK_OK ? read_controller(s, own_id, ret) : r;
 }
 
 /* The number of elections so far and its znode version. Null or unreadable: nobody can be elected,
@@ -92,7 +81,7 @@ static enum zk_result look_again(struct zk_store *s, int32_t own_id, int32_t epo
                                  struct zk_election *ret)
 {
     int32_t now, version;
-    enum zk_result r = read_controller(s, own_id, &ret->seen);
+    enum zk_result r = zk_controller_read(s, own_id, &ret->seen);
 
     if (r != ZK_OK || !ret->seen.is_ours)
         return r;
@@ -112,7 +101,7 @@ static enum zk_result take_up(struct zk_store *s, int32_t own_id, struct zk_elec
     enum zk_result r = read_epoch(s, &ret->epoch, &ret->epoch_version);
 
     if (r == ZK_OK)
-        r = read_controller(s, own_id, &ret->seen);
+        r = zk_controller_read(s, own_id, &ret->seen);
     if (r == ZK_OK)
         ret->won = ret->seen.is_ours;
     return r;

@@ -14,6 +14,16 @@ static struct slice copy(struct arena *a, struct slice data)
     return slice_of(p, data.len);
 }
 
+static enum zk_result take_read(const struct zk_op *op, struct arena *a, struct slice *ret_data,
+                                struct zk_stat *ret_stat)
+{
+    if (op->result == ZK_OK && ret_data)
+        *ret_data = copy(a, op->ret_data);
+    if (op->result == ZK_OK && ret_stat)
+        *ret_stat = op->stat;
+    return op->result;
+}
+
 enum zk_result zk_store_get(struct zk_store *s, const char *path, struct arena *a,
                             struct slice *ret_data, struct zk_stat *ret_stat)
 {
@@ -21,11 +31,18 @@ enum zk_result zk_store_get(struct zk_store *s, const char *path, struct arena *
 
     zk_batch_get(&b, path);
     zk_store_run(s, &b);
-    if (b.ops[0].result == ZK_OK && ret_data)
-        *ret_data = copy(a, b.ops[0].ret_data);
-    if (b.ops[0].result == ZK_OK && ret_stat)
-        *ret_stat = b.ops[0].stat;
-    return b.ops[0].result;
+    return take_read(&b.ops[0], a, ret_data, ret_stat);
+}
+
+enum zk_result zk_store_get_armed(struct zk_store *s, const char *path, struct arena *a,
+                                  struct slice *ret_data, struct zk_stat *ret_stat)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+
+    zk_batch_exists(&b, path);
+    zk_batch_get(&b, path);
+    zk_store_run(s, &b);
+    return take_read(&b.ops[1], a, ret_data, ret_stat);
 }
 
 enum zk_result zk_store_exists(struct zk_store *s, const char *path, struct zk_stat *ret_stat)

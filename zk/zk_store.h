@@ -93,6 +93,10 @@ struct zk_names {
 enum zk_result zk_store_get(struct zk_store *s, const char *path, struct arena *a,
                             struct slice *ret_data, struct zk_stat *ret_stat);
 enum zk_result zk_store_exists(struct zk_store *s, const char *path, struct zk_stat *ret_stat);
+/* The same, and arms the path's data handler even where the node is absent (exists, then get, in
+ * one round). */
+enum zk_result zk_store_get_armed(struct zk_store *s, const char *path, struct arena *a,
+                                  struct slice *ret_data, struct zk_stat *ret_stat);
 /* Sorted by name. An absent node has none: ZK_OK and an empty list. */
 enum zk_result zk_store_children(struct zk_store *s, const char *path, bool watch, struct arena *a,
                                  struct zk_names *ret);

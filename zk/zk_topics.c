@@ -58,22 +58,29 @@ enum zk_result zk_topic_exists(struct zk_store *s, struct str name, bool *ret)
     return is_there(s, zk_path_topic(&a, name), ret);
 }
 
-/* One pipelined round: makes the config of each topic (is_new), or replaces that of those whose making found one. */
-static enum zk_result write_configs(struct zk_store *s, struct zk_topic *topics,
-                                    const struct node_config *configs, size_t count, int32_t fence,
-                                    bool is_new)
+/* Topics being made together. */
+struct making {
+    struct zk_topic *topics;
+    const struct node_config *configs;
+    size_t count;
+    int32_t fence; /* version of /controller */
+};
+
+/* One pipelined round: makes the config of each topic (is_new), or replaces that of those whose
+ * making found one. */
+static enum zk_result write_configs(struct zk_store *s, const struct making *m, bool is_new)
 {
     CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
     enum zk_result wanted = is_new ? ZK_OK : ZK_NODE_EXISTS;
 
-    for (size_t i = 0; i < count; i++) {
-        if (topics[i].result != wanted)
+    for (size_t i = 0; i < m->count; i++) {
+        if (m->topics[i].result != wanted)
             continue;
-        const char *path = zk_path_config(&b.arena, "topics", topics[i].name);
-        struct slice data = node_config_encode(&b.arena, &configs[i]);
+        const char *path = zk_path_config(&b.arena, "topics", m->topics[i].name);
+        struct slice data = node_config_encode(&b.arena, &m->configs[i]);
 
         zk_batch_multi_begin(&b);
-        zk_batch_check(&b, ZK_PATH_CONTROLLER, fence);
+        zk_batch_check(&b, ZK_PATH_CONTROLLER, m->fence);
         if (is_new)
             zk_batch_create(&b, path, data, 0);
         else
@@ -81,11 +88,11 @@ static enum zk_result write_configs(struct zk_store *s, struct zk_topic *topics,
         zk_batch_multi_end(&b);
     }
     zk_store_run(s, &b);
-    for (size_t i = 0, at = 0; i < count; i++) {
-        if (topics[i].result != wanted)
+    for (size_t i = 0, at = 0; i < m->count; i++) {
+        if (m->topics[i].result != wanted)
             continue;
         enum zk_result check = b.ops[at].result;
-        topics[i].result = b.ops[at + 1].result;
+        m->topics[i].result = b.ops[at + 1].result;
         at += 2;
         if (check == ZK_BAD_VERSION || check == ZK_NO_NODE)
             return ZK_CONTROLLER_MOVED;
@@ -95,9 +102,23 @@ static enum zk_result write_configs(struct zk_store *s, struct zk_topic *topics,
     return ZK_OK;
 }
 
+/* A node with our random id is our own create, whose answer was lost. */
+static enum zk_result recognise_own(struct zk_store *s, struct zk_topic *topic)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    struct zk_topic there = {.name = topic->name};
+    enum zk_result r = zk_topics_read(s, &a, &there, 1);
+
+    if (r == ZK_OK && there.result == ZK_OK && !uuid_is_zero(topic->node.id) &&
+        uuid_eq(there.node.id, topic->node.id))
+        topic->result = ZK_OK;
+    return r;
+}
+
 static enum zk_result write_nodes(struct zk_store *s, struct zk_topic *topics, size_t count)
 {
     CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    enum zk_result r = ZK_OK;
 
     for (size_t i = 0; i < count; i++) {
         if (topics[i].result == ZK_OK)
@@ -105,23 +126,25 @@ static enum zk_result write_nodes(struct zk_store *s, struct zk_topic *topics, s
                             node_topic_encode(&b.arena, &topics[i].node), 0);
     }
     zk_store_run(s, &b);
-    for (size_t i = 0, at = 0; i < count; i++) {
-        if (topics[i].result == ZK_OK)
-            topics[i].result = b.ops[at++].result;
+    for (size_t i = 0, at = 0; r == ZK_OK && i < count; i++) {
+        if (topics[i].result != ZK_OK)
+            continue;
+        topics[i].result = b.ops[at++].result;
+        if (topics[i].result == ZK_NODE_EXISTS)
+            r = recognise_own(s, &topics[i]);
     }
-    return ZK_OK;
+    return r;
 }
 
-static enum zk_result create_chunk(struct zk_store *s, struct zk_topic *topics,
-                                   const struct node_config *configs, size_t count, int32_t fence)
+static enum zk_result create_chunk(struct zk_store *s, const struct making *m)
 {
-    for (size_t i = 0; i < count; i++)
-        topics[i].result = ZK_OK;
-    enum zk_result r = write_configs(s, topics, configs, count, fence, true);
+    for (size_t i = 0; i < m->count; i++)
+        m->topics[i].result = ZK_OK;
+    enum zk_result r = write_configs(s, m, true);
     /* Settings that were left behind, or written for a topic to come, are replaced. */
     if (r == ZK_OK)
-        r = write_configs(s, topics, configs, count, fence, false);
-    return r == ZK_OK ? write_nodes(s, topics, count) : r;
+        r = write_configs(s, m, false);
+    return r == ZK_OK ? write_nodes(s, m->topics, m->count) : r;
 }
 
 enum zk_result zk_topics_create(struct zk_store *s, struct zk_topic *topics,
@@ -130,8 +153,11 @@ enum zk_result zk_topics_create(struct zk_store *s, struct zk_topic *topics,
     int32_t fence;
     enum zk_result r = zk_config_fence(s, &fence);
 
-    for (size_t at = 0; r == ZK_OK && at < count; at += ZK_CHUNK)
-        r = create_chunk(s, topics + at, configs + at, MIN(count - at, (size_t)ZK_CHUNK), fence);
+    for (size_t at = 0; r == ZK_OK && at < count; at += ZK_CHUNK) {
+        struct making m = {topics + at, configs + at, MIN(count - at, (size_t)ZK_CHUNK), fence};
+
+        r = create_chunk(s, &m);
+    }
     return r;
 }
 

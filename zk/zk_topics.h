@@ -25,10 +25,11 @@ enum zk_result zk_topics_read(struct zk_store *s, struct arena *a, struct zk_top
 enum zk_result zk_topic_exists(struct zk_store *s, struct str name, bool *ret);
 
 /*
- * Makes many topics, pipelined: each one's config first, checked against a change of controller, then its node. topics[i].node is
- * written, topics[i].result says how it went: ZK_NODE_EXISTS where there is such a topic. ZK_OK, or what ended it altogether:
- * ZK_CONTROLLER_MOVED (there is no controller now, or it changed meanwhile), ZK_REFUSED (a KRaft controller owns the cluster), expiry and
- * the like.
+ * Makes many topics, pipelined: each one's config first, checked against a change of controller,
+ * then its node. topics[i].node is written, topics[i].result says how it went: ZK_NODE_EXISTS where
+ * there is such a topic. ZK_OK, or what ended it altogether: ZK_CONTROLLER_MOVED (there is no
+ * controller now, or it changed meanwhile), ZK_REFUSED (a KRaft controller owns the cluster),
+ * expiry and the like.
  */
 enum zk_result zk_topics_create(struct zk_store *s, struct zk_topic *topics,
                                 const struct node_config *configs, size_t count);

@@ -26,6 +26,23 @@ START_TEST(topic_needs_a_controller_and_gets_its_config_first)
 }
 END_TEST
 
+START_TEST(lost_answer_to_the_create_is_told_by_the_topic_id)
+{
+    struct zk_test z;
+    struct zk_election e;
+    struct node_topic t = topic;
+
+    zk_test_init(&z);
+    zk_elect(z.s, 1, &e);
+    t.id = uuid_random();
+    fake_zk_lose_reply(z.one, 2); /* the config, then the node */
+    ck_assert_int_eq(zk_topic_create(z.s, STR("t"), &t, &no_config), ZK_OK);
+    t.id = uuid_random();
+    ck_assert_int_eq(zk_topic_create(z.s, STR("t"), &t, &no_config), ZK_NODE_EXISTS);
+    zk_test_deinit(&z);
+}
+END_TEST
+
 START_TEST(many_topics_are_read_in_one_round)
 {
     struct zk_test z;
@@ -118,5 +135,6 @@ START_TEST(wishes_are_taken_back_together)
 END_TEST
 
 TEST_MAIN("zk/zk_topics", topic_needs_a_controller_and_gets_its_config_first,
-          many_topics_are_read_in_one_round, assignment_is_rewritten_under_the_fence,
-          deletion_takes_tree_config_and_wish, wishes_are_taken_back_together)
+          lost_answer_to_the_create_is_told_by_the_topic_id, many_topics_are_read_in_one_round,
+          assignment_is_rewritten_under_the_fence, deletion_takes_tree_config_and_wish,
+          wishes_are_taken_back_together)
