@@ -30,3 +30,16 @@ void handle_controlled_shutdown(struct broker *b, struct request *req);
 void handle_allocate_producer_ids(struct broker *b, struct request *req);
 /* elect.c */
 void handle_elect_leaders(struct broker *b, struct request *req);
+/* produce.c */
+void handle_produce(struct broker *b, struct request *req);
+/* fetch.c */
+void handle_fetch(struct broker *b, struct request *req);
+/* list_offsets.c */
+void handle_list_offsets(struct broker *b, struct request *req);
+void handle_offset_for_leader_epoch(struct broker *b, struct request *req);
+/* delete_records.c */
+void handle_delete_records(struct broker *b, struct request *req);
+/* orders.c */
+void handle_leader_and_isr(struct broker *b, struct request *req);
+void handle_stop_replica(struct broker *b, struct request *req);
+void handle_update_metadata(struct broker *b, struct request *req);

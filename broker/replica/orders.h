@@ -17,6 +17,6 @@ struct replica_manager;
 void orders_leader_and_isr(struct replica_manager *m, const struct leader_and_isr_request *req,
                            int16_t version, struct arena *a, struct leader_and_isr_response *ret);
 void orders_stop_replica(struct replica_manager *m, const struct stop_replica_request *req,
-                         int16_t version, struct arena *a, struct stop_replica_response *ret);
+                         struct arena *a, struct stop_replica_response *ret);
 void orders_update_metadata(struct replica_manager *m, const struct update_metadata_request *req,
                             struct update_metadata_response *ret);

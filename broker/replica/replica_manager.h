@@ -20,6 +20,8 @@
 
 struct log_manager;
 struct partition;
+struct fetch_sessions;
+struct replica_env;
 struct replica_manager;
 struct tls_client;
 struct zk_store;
@@ -90,6 +92,10 @@ struct replica_manager *replica_manager_free(struct replica_manager *m);
 void replica_manager_dir_failed(struct replica_manager *m, const char *dir);
 /* num.replica.fetchers has changed: partitions are spread anew. */
 void replica_manager_set_fetchers(struct replica_manager *m, int32_t num_replica_fetchers);
+
+/* What partitions share; the fetch sessions. For this folder. */
+struct replica_env *replica_manager_env(struct replica_manager *m);
+struct fetch_sessions *replica_manager_sessions(struct replica_manager *m);
 
 /* With a reference (partition_unref), NULL where it is not hosted. */
 struct partition *replica_manager_find(struct replica_manager *m, struct str topic,
