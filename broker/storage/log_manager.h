@@ -1,9 +1,10 @@
 /*
  * log_manager.h - all logs of this broker, in one or several log dirs
  *
- * Finds them at start (recovering in parallel after a crash), makes them, deletes them, and keeps them: flush, retention and
- * the checkpoint files run on its own keeper thread. A dir that fails goes offline with all its logs; the others go on.
- * The table is guarded by LOCK_LOGS; a struct log handed out is a reference (log_put). Thread: any, unless noted.
+ * Finds them at start (recovering in parallel after a crash), makes them, deletes them, and keeps
+ * them: flush, retention and the checkpoint files run on its own keeper thread. A dir that fails
+ * goes offline with all its logs; the others go on. The table is guarded by LOCK_LOGS; a struct log
+ * handed out is a reference (log_put). Thread: any, unless noted.
  */
 #pragma once
 
@@ -20,7 +21,8 @@ struct log_manager_events {
     void (*dir_failed)(void *ctx, const char *dir);
     /* No dir is left: the broker has to stop. */
     void (*all_dirs_failed)(void *ctx);
-    /* A topic's settings, with a reference, for a log that is made or loaded. Blocks (reads ZooKeeper) only during start. */
+    /* A topic's settings, with a reference, for a log that is made or loaded. Blocks (reads
+     * ZooKeeper) only during start. */
     struct topic_conf *(*topic_conf)(void *ctx, const char *topic);
 };
 
@@ -39,8 +41,8 @@ struct log_manager_opts {
     struct log_manager_events events;
 };
 
-/* Locks the dirs (.lock) and reads meta.properties; a dir that cannot be used is offline from the start. Fails only where none can:
- * *ret_why says which and why (malloc'ed). */
+/* Locks the dirs (.lock) and reads meta.properties; a dir that cannot be used is offline from the
+ * start. Fails only where none can: *ret_why says which and why (malloc'ed). */
 int log_manager_new(const struct log_manager_opts *opts, struct log_manager **ret, char **ret_why)
     MUST_CHECK;
 /* Loads all logs; says progress. < 0 where two dirs hold the same partition. */
@@ -64,10 +66,12 @@ struct log_create_opts {
         is_new; /* false: refused with KAFKA_STORAGE_ERROR while a dir is offline, as it may be there */
     struct topic_conf *conf;
 };
-/* Finds it, or makes it in the live dir with the fewest logs. INCONSISTENT_TOPIC_ID, KAFKA_STORAGE_ERROR. With a reference. */
+/* Finds it, or makes it in the live dir with the fewest logs. INCONSISTENT_TOPIC_ID,
+ * KAFKA_STORAGE_ERROR. With a reference. */
 int log_manager_create(struct log_manager *m, const struct log_create_opts *opts, struct log **ret)
     MUST_CHECK;
-/* Renames its directory to ...-delete at once; the files go after file.delete.delay.ms. 0 also where it is not here. */
+/* Renames its directory to ...-delete at once; the files go after file.delete.delay.ms. 0 also
+ * where it is not here. */
 int log_manager_delete(struct log_manager *m, struct str topic, int32_t partition) MUST_CHECK;
 /* Whether a partition's log lies (lay) in a dir that is offline now. */
 bool log_manager_is_offline(struct log_manager *m, struct str topic, int32_t partition);
@@ -78,11 +82,13 @@ void log_manager_dir_failed(struct log_manager *m, const char *dir, int err, con
 
 /* The high watermark that was checkpointed for a partition, 0 where none. */
 int64_t log_manager_checkpointed_hw(struct log_manager *m, struct str topic, int32_t partition);
-/* From the first LeaderAndIsr on the keeper also writes replication-offset-checkpoint (controller.md B8). */
+/* From the first LeaderAndIsr on the keeper also writes replication-offset-checkpoint
+ * (controller.md B8). */
 void log_manager_enable_hw_checkpoints(struct log_manager *m);
 void log_manager_each(struct log_manager *m, bool (*each)(struct log *log, void *ctx), void *ctx);
 
-/* meta.properties of the dirs (disk.md 7.3). -1 and NULL where no dir has one yet; *ret_why on a conflict (-EINVAL). */
+/* meta.properties of the dirs (disk.md 7.3). -1 and NULL where no dir has one yet; *ret_why on a
+ * conflict (-EINVAL). */
 int log_manager_identity(struct log_manager *m, int32_t *ret_broker_id, char **ret_cluster_id,
                          char **ret_why) MUST_CHECK;
 int log_manager_set_identity(struct log_manager *m, int32_t broker_id, const char *cluster_id)

@@ -156,3 +156,14 @@ void fs_names_deinit(struct fs_names *names)
     free(names->v);
     *names = (struct fs_names){0};
 }
+
+int fs_stat(const char *path, struct fs_info *ret)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return -errno;
+    ret->size = (uint64_t)st.st_size;
+    ret->modified_ms = st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+    return 0;
+}

@@ -79,3 +79,9 @@ struct fs_names {
 };
 int fs_list_dir(const char *path, struct fs_names *ret) MUST_CHECK;
 void fs_names_deinit(struct fs_names *names);
+
+struct fs_info {
+    uint64_t size;
+    int64_t modified_ms;
+};
+int fs_stat(const char *path, struct fs_info *ret) MUST_CHECK;
