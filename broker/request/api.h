@@ -1,9 +1,10 @@
 /*
  * api.h - what a handler is, and the table that finds one by its api key
  *
- * A handler gets the decoded request on the connection's reactor and must not block; it replies, or parks the request for whoever
- * will. The table is made in broker/api and handed to the server, which knows no API by name but ApiVersions. An API
- * without a handler is not advertised, and a request for it closes the connection, as for an unknown key.
+ * A handler gets the decoded request on the connection's reactor and must not block; it replies, or
+ * parks the request for whoever will. The table is made in broker/api and handed to the server,
+ * which knows no API by name but ApiVersions. An API without a handler is not advertised, and a
+ * request for it closes the connection, as for an unknown key.
  */
 #pragma once
 

@@ -1,8 +1,9 @@
 /*
  * broker.h - what handlers are given: the parts of one broker
  *
- * Assembled in broker/server/server.c; parts are dependencies handed over, never globals. Every part has its own
- * owner and locks (see its header); this struct itself does not change once the server runs.
+ * Assembled in broker/server/server.c; parts are dependencies handed over, never globals. Every
+ * part has its own owner and locks (see its header); this struct itself does not change once the
+ * server runs.
  */
 #pragma once
 

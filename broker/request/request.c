@@ -1,13 +1,15 @@
 #include "broker/request/request.h"
 
+#include "common/base/err.h"
 #include "common/base/say.h"
 #include "common/wire/header.h"
 
-/* The connection is told on its own reactor; whoever replies may be anywhere. */
-static void finish(struct request *req, enum request_state state)
+/* Inline where we are on the connection's thread already: that is the usual way, and costs no
+ * message. */
+static void tell(struct request *req, enum request_outcome outcome)
 {
-    assert(req->state == REQUEST_RUNNING);
-    req->state = state;
+    assert(req->outcome == REQUEST_OPEN);
+    req->outcome = outcome;
     if (reactor_is_current(req->reactor))
         req->message.run(&req->message);
     else
@@ -16,25 +18,30 @@ static void finish(struct request *req, enum request_state state)
 
 void request_reply(struct request *req, void *response)
 {
-    char buf[16];
+    struct writer *w = arena_new(&req->arena, struct writer);
 
-    writer_init(&req->answer, &req->arena);
-    int r =
-        response_encode(req->api_key, req->version, req->correlation_id, response, &req->answer);
-    if (r < 0)
-        say_error("the answer to %s v%d of client %.*s cannot be encoded (field %s): %s; its "
-                  "connection is closed",
-                  api_name(req->api_key, buf), req->version, STR_ARG(req->client_id),
-                  req->answer.err_field ? req->answer.err_field : "?", strerror(-r));
-    finish(req, r < 0 ? REQUEST_CLOSE : REQUEST_ANSWERED);
+    writer_init(w, &req->arena);
+    int r = response_encode(req->api_key, req->version, req->correlation_id, response, w);
+    if (r < 0) {
+        char buf[16];
+
+        say_error(
+            "answer cannot be encoded, connection closes api=%s version=%d field=%s reason=%s",
+            api_name(req->api_key, buf), req->version, w->err_field ? w->err_field : "",
+            err_name(r));
+        request_close(req);
+        return;
+    }
+    req->answer = w;
+    tell(req, REQUEST_ANSWERED);
 }
 
 void request_no_reply(struct request *req)
 {
-    finish(req, REQUEST_NO_ANSWER);
+    tell(req, REQUEST_SILENT);
 }
 
 void request_close(struct request *req)
 {
-    finish(req, REQUEST_CLOSE);
+    tell(req, REQUEST_CLOSES);
 }

@@ -1,179 +1,299 @@
-#include "broker/server/conn_internal.h"
+#include "broker/server/conn.h"
 
-#include "common/base/containers.h"
+#include "broker/server/dispatch.h"
+#include "broker/server/listener.h"
+#include "common/base/err.h"
+#include "common/base/mem.h"
 #include "common/base/say.h"
+#include "common/io/framer.h"
+#include "common/io/outq.h"
+#include "common/wire/writer.h"
+
+enum conn_state { CONN_HANDSHAKE, CONN_OPEN, CONN_ENDING, CONN_CLOSED };
 
 enum {
-    MAX_RUNNING = 32,          /* requests of one connection at a time */
-    MAX_FRAMES_PER_TURN = 64,  /* so that one connection does not keep the loop */
-    MAX_QUEUED_MEM = 16 << 20, /* bytes of answers in memory at which no more is read */
-    MAX_STOCK = 64,            /* requests kept for reuse per reactor */
-    SCRATCH_BYTES = 64 << 10,
-    STARVED_LOOK_US = 5000,
+    MAX_OPEN = 16,            /* requests that wait, of one connection */
+    MAX_UNSENT = 1024 * 1024, /* bytes of answers in memory, above which no request starts */
+    MAX_UNSENT_ANSWERS = 64,
+    REQUESTS_PER_TURN = 256,
+    READS_PER_TURN = 4,
 };
 
-struct conn_set {
-    struct gate *gate;
-    struct reactor *reactor;
-    struct conn *conns;
-    int count;
-    struct request *stock;
-    int stock_count;
-    struct conn *starved;
-    struct timer starved_look;
-    int64_t idle_us;
-    uint8_t scratch[SCRATCH_BYTES];
+struct conn {
+    struct conn_link link;
+    struct conn_set *set;
+    struct listener *listener;
+    struct stream *stream;
+    struct io_event event;
+    struct framer framer;
+    struct outq out;
+    struct request *oldest; /* in order: those that run, and answered ones behind them */
+    struct request **newest;
+    struct sock_addr peer;
+    char *host;
+    char *principal; /* NULL: anonymous */
+    struct message flush;
+    struct message more;
+    size_t held_bytes; /* of its framer, as counted in net->request_bytes */
+    uint16_t open;     /* requests that are not answered */
+    uint16_t unsent;   /* answers in the output queue */
+    uint8_t state;
+    bool is_in_loop;
+    bool is_flush_deferred;
+    bool is_more_posted;
+    bool is_warming;  /* the head of the output queue is being read from the disk */
+    bool has_barrier; /* the newest request keeps others from starting */
+    bool is_held;     /* it would read on if it might */
+    bool wants_out;
 };
 
-/* ---- requests ---- */
+static const struct str anonymous = {"User:ANONYMOUS", sizeof "User:ANONYMOUS" - 1};
 
-static void on_request_over(struct message *m);
+static void run_loop(struct conn *c);
+static void on_event(struct io_event *ev, uint32_t mask);
+static void run_flush(struct message *m);
+static void run_more(struct message *m);
+static void on_answered(struct message *m);
 
-struct request *conn_request_new(struct conn *c)
+struct conn_link *conn_link(struct conn *c)
 {
-    struct conn_set *set = c->set;
-    struct request *req = set->stock;
+    return &c->link;
+}
 
-    if (req) {
-        set->stock = req->next;
-        set->stock_count--;
-    } else {
-        req = xnew(struct request);
+struct listener *conn_listener(const struct conn *c)
+{
+    return c->listener;
+}
+
+struct conn_set *conn_get_set(const struct conn *c)
+{
+    return c->set;
+}
+
+struct str conn_principal(const struct conn *c)
+{
+    return c->principal ? str_of(c->principal) : anonymous;
+}
+
+struct str conn_host(const struct conn *c)
+{
+    return str_of(c->host);
+}
+
+/* ---- beginning and end ---- */
+
+void conn_open(struct conn_set *s, const struct conn_opts *opts)
+{
+    struct conn *c = xnew(struct conn);
+    char text[SOCK_ADDR_TEXT];
+
+    c->set = s;
+    c->listener = opts->listener;
+    c->peer = opts->peer;
+    sock_addr_text(&opts->peer, text);
+    c->host = xasprintf("/%s", text);
+    c->newest = &c->oldest;
+    c->framer.max = conn_set_net(s)->max_frame_bytes;
+    c->flush.run = run_flush;
+    c->more.run = run_more;
+    c->stream = opts->tls ? stream_tls_accept(opts->tls, opts->fd) : stream_plain_new(opts->fd);
+    c->state = opts->tls ? CONN_HANDSHAKE : CONN_OPEN;
+    c->event = (struct io_event){.fd = opts->fd, .mask = EPOLLIN, .ready = on_event};
+    conn_set_add(s, c);
+    int r = reactor_add(conn_set_reactor(s), &c->event);
+    if (r < 0) {
+        c->event.fd = -1;
+        conn_close(c, err_name(r));
     }
-    struct arena arena = req->arena;
-    *req = (struct request){
-        .arena = arena,
-        .conn = c,
-        .reactor = set->reactor,
-        .received_us = reactor_now_us(set->reactor),
-        .message.run = on_request_over,
-    };
-    return req;
 }
 
-static void request_free(struct conn_set *set, struct request *req)
+/* Frees it once nothing refers to it any more. */
+static void free_if_done(struct conn *c)
 {
-    if (req->frame_buf)
-        gate_count_bytes(set->gate, -(int64_t)req->frame.len);
-    arena_reset(&req->arena);
-    req->frame_buf = buf_unref(req->frame_buf);
-    if (set->stock_count < MAX_STOCK) {
-        req->next = set->stock;
-        set->stock = req;
-        set->stock_count++;
-    } else {
-        arena_deinit(&req->arena);
-        free(req);
-    }
-}
-
-void conn_request_drop(struct conn *c, struct request *req)
-{
-    gate_count_bytes(c->set->gate, (int64_t)req->frame.len);
-    request_free(c->set, req);
-}
-
-void conn_started(struct conn *c, struct request *req)
-{
-    gate_count_bytes(c->set->gate, (int64_t)req->frame.len);
-    *c->last = req;
-    c->last = &req->next;
-    c->running++;
-}
-
-/* ---- the end ---- */
-
-static void conn_free_if_over(struct conn *c)
-{
-    if (c->state != CONN_CLOSED || c->pins || c->running || c->is_file_cold || c->is_flush_due ||
-        c->is_read_due)
+    if (c->state != CONN_CLOSED || c->open || c->is_in_loop || c->is_flush_deferred ||
+        c->is_more_posted || c->is_warming)
         return;
-    assert(!c->unsent);
+    conn_set_gone(c->set);
     free(c->principal);
+    free(c->host);
     free(c);
 }
 
-/* Whoever is called from outside holds a pin, so that a connection that closes inside is freed only afterwards. */
-static void conn_pin(struct conn *c)
+static void free_request(struct request *req)
 {
-    c->pins++;
+    struct conn *c = req->conn;
+    struct net *net = conn_set_net(c->set);
+    struct arena a = req->arena; /* the request lies in it */
+
+    if (req->cost)
+        net->request_bytes -= (int64_t)req->cost;
+    conn_set_give_arena(c->set, &a);
 }
-
-static void conn_unpin(struct conn *c)
-{
-    c->pins--;
-    conn_free_if_over(c);
-}
-
-static void leave_starved(struct conn *c)
-{
-    if (!c->is_starved)
-        return;
-    struct conn **at = &c->set->starved;
-    while (*at != c)
-        at = &(*at)->next_starved;
-    *at = c->next_starved;
-    c->is_starved = false;
-}
-
-static void conn_close(struct conn *c)
-{
-    struct conn_set *set = c->set;
-
-    if (c->state == CONN_CLOSED)
-        return;
-    c->state = CONN_CLOSED;
-    leave_starved(c);
-    reactor_remove(set->reactor, &c->event);
-    timer_cancel(set->reactor, &c->idle);
-    framer_deinit(&c->framer);
-    outq_deinit(&c->out);
-    c->stream = stream_close(c->stream);
-    DL_DELETE(set->conns, c);
-    set->count--;
-    gate_left(c->listener, &c->peer);
-    conn_free_if_over(c);
-}
-
-/* ---- what is awaited from the socket ---- */
-
-static bool may_read(const struct conn *c)
-{
-    return c->state == CONN_OPEN && !c->is_ending && !c->is_starved && c->running < MAX_RUNNING &&
-           c->out.mem_bytes < MAX_QUEUED_MEM;
-}
-
-static void conn_watch(struct conn *c)
-{
-    uint32_t mask = 0;
-
-    if (c->state == CONN_CLOSED)
-        return;
-    if (c->state == CONN_HANDSHAKE)
-        mask = c->stream->wants ? c->stream->wants : EPOLLIN;
-    else if (may_read(c))
-        mask = EPOLLIN;
-    if (c->is_blocked)
-        mask |= c->stream->wants ? c->stream->wants : EPOLLOUT;
-    if (mask != c->event.mask)
-        reactor_modify(c->set->reactor, &c->event, mask);
-}
-
-/* ---- sending ---- */
 
 static void on_sent(void *ctx)
 {
     struct request *req = ctx;
-    struct conn *c = req->conn;
 
-    c->unsent--;
-    request_free(c->set, req);
+    req->conn->unsent--;
+    free_request(req);
 }
+
+/* Answers that wait behind an open request go; those that run come back by on_answered(). */
+static void drop_answered(struct conn *c)
+{
+    struct request *req = c->oldest;
+
+    c->oldest = NULL;
+    c->newest = &c->oldest;
+    while (req) {
+        struct request *next = req->next;
+
+        if (req->is_done)
+            free_request(req);
+        req = next;
+    }
+}
+
+/* Bytes that arrived and are no request yet count, too, where there is a limit. */
+static void count_held(struct conn *c)
+{
+    struct net *net = conn_set_net(c->set);
+    size_t held = framer_held(&c->framer);
+
+    if (net->max_request_bytes > 0 && held != c->held_bytes)
+        net->request_bytes += (int64_t)held - (int64_t)c->held_bytes;
+    c->held_bytes = held;
+}
+
+void conn_close(struct conn *c, const char *why)
+{
+    if (c->state == CONN_CLOSED)
+        return;
+    say_debug("connection ends listener=%s client=%s open_requests=%d reason=%s",
+              listener_name(c->listener), c->host, c->open, why);
+    if (c->event.fd >= 0)
+        reactor_remove(conn_set_reactor(c->set), &c->event);
+    c->stream = stream_close(c->stream);
+    conn_set_remove(c->set, c);
+    listener_lost(c->listener, &c->peer);
+    c->state = CONN_CLOSED;
+    outq_deinit(&c->out);
+    framer_deinit(&c->framer);
+    count_held(c);
+    drop_answered(c);
+    free_if_done(c);
+}
+
+/* ---- output ---- */
+
+static void watch(struct conn *c, uint32_t mask)
+{
+    reactor_modify(conn_set_reactor(c->set), &c->event, mask);
+}
+
+/* What is here already, whole or in part, goes on even when requests hold too much: only then can
+ * memory come back. */
+static bool may_start(const struct conn *c)
+{
+    return c->state == CONN_OPEN && !c->has_barrier && c->open < MAX_OPEN &&
+           c->unsent < MAX_UNSENT_ANSWERS && c->out.mem_bytes < MAX_UNSENT &&
+           (c->framer.large || framer_has_frame(&c->framer) || !net_is_full(conn_set_net(c->set)));
+}
+
+/* Reading stops only when bytes come that must wait (on_event); here it starts again. */
+static uint32_t read_mask(const struct conn *c)
+{
+    return may_start(c) ? EPOLLIN : c->event.mask & EPOLLIN;
+}
+
+/* A range of a log on its way into the page cache, on a thread that may wait for the disk. */
+struct warming {
+    struct job job;
+    struct conn *conn;
+    struct outq_range range;
+};
+
+static void read_range(struct job *j)
+{
+    struct warming *w = container_of(j, struct warming, job);
+    void *bytes = xmalloc(w->range.len);
+    ssize_t n = file_pread_some(w->range.file, bytes, w->range.len, w->range.pos);
+
+    (void)n; /* an error shows when it is sent */
+    free(bytes);
+}
+
+static void on_warm(struct job *j)
+{
+    struct warming *w = container_of(j, struct warming, job);
+    struct conn *c = w->conn;
+
+    file_unref(w->range.file);
+    free(w);
+    c->is_warming = false;
+    if (c->state != CONN_CLOSED)
+        run_loop(c);
+    else
+        free_if_done(c);
+}
+
+static void warm(struct conn *c)
+{
+    struct warming *w = xnew(struct warming);
+
+    *w = (struct warming){
+        .job = {.work = read_range, .done = on_warm, .reply = conn_set_reactor(c->set)},
+        .conn = c,
+        .range = outq_cold(&c->out),
+    };
+    c->is_warming = true;
+    workq_submit(conn_set_net(c->set)->workq, &w->job);
+}
+
+static void send_out(struct conn *c)
+{
+    size_t before = c->out.bytes;
+    int r = outq_send(&c->out, c->stream, conn_set_scratch(c->set), CONN_SCRATCH);
+
+    if (c->out.bytes != before)
+        conn_set_touch(c->set, c);
+    c->wants_out = r == -EAGAIN;
+    if (r == -EBUSY)
+        warm(c);
+    else if (r < 0 && r != -EAGAIN)
+        conn_close(c, err_name(r));
+    else if (r == 0 && c->state == CONN_ENDING && !c->open)
+        conn_close(c, "the client has hung up");
+}
+
+static void run_flush(struct message *m)
+{
+    struct conn *c = container_of(m, struct conn, flush);
+
+    c->is_flush_deferred = false;
+    if (c->state != CONN_CLOSED)
+        run_loop(c);
+    else
+        free_if_done(c);
+}
+
+/* The answers of one turn leave together, at its end. */
+static void flush_later(struct conn *c)
+{
+    if (c->is_flush_deferred)
+        return;
+    c->is_flush_deferred = true;
+    reactor_defer(conn_set_reactor(c->set), &c->flush);
+}
+
+/* ---- answers ---- */
 
 static void queue_answer(struct conn *c, struct request *req)
 {
-    for (size_t i = 0; i < req->answer.piece_count; i++) {
-        const struct piece *p = &req->answer.pieces[i];
+    const struct writer *w = req->answer;
+
+    for (size_t i = 0; i < w->piece_count; i++) {
+        const struct piece *p = &w->pieces[i];
 
         if (p->file)
             outq_add_file(&c->out, p->file, p->pos, p->len);
@@ -182,384 +302,245 @@ static void queue_answer(struct conn *c, struct request *req)
     }
     c->unsent++;
     outq_on_sent(&c->out, on_sent, req);
+    flush_later(c);
 }
 
-static void on_cold_read(struct job *j);
-
-static void read_cold(struct job *j)
+/* Takes the answered requests off the front. False: one of them closes the connection. */
+static bool take_answers(struct conn *c)
 {
-    struct conn *c = container_of(j, struct conn, cold);
-    uint8_t page[8192];
-    size_t done = 0;
+    while (c->oldest && c->oldest->is_done) {
+        struct request *req = c->oldest;
+        enum request_outcome outcome = req->outcome;
 
-    /* It is read to be in the page cache; whether that worked is seen when it is sent. */
-    while (done < c->cold_range.len) {
-        size_t n = MIN(c->cold_range.len - done, sizeof page);
-
-        if (file_pread_some(c->cold_range.file, page, n, c->cold_range.pos + done) <= 0)
-            break;
-        done += n;
-    }
-}
-
-static void fetch_cold(struct conn *c)
-{
-    c->cold_range = outq_cold(&c->out);
-    c->cold = (struct job){.work = read_cold, .done = on_cold_read, .reply = c->set->reactor};
-    c->is_file_cold = true;
-    workq_submit(gate_opts(c->set->gate)->workq, &c->cold);
-}
-
-static void read_soon(struct conn *c);
-
-static void conn_send(struct conn *c)
-{
-    if (c->state == CONN_CLOSED || c->is_file_cold)
-        return;
-    bool was_full = !may_read(c);
-    int r = outq_send(&c->out, c->stream, c->set->scratch, sizeof c->set->scratch);
-    c->active_us = reactor_now_us(c->set->reactor);
-    c->is_blocked = r == -EAGAIN;
-    if (r == -EBUSY) {
-        fetch_cold(c);
-    } else if (r < 0 && r != -EAGAIN) {
-        say_debug("connection of %s ends while it is sent to: %s", c->host, strerror(-r));
-        conn_close(c);
-        return;
-    }
-    if (c->is_ending && outq_is_empty(&c->out)) {
-        conn_close(c);
-        return;
-    }
-    if (was_full && may_read(c))
-        read_soon(c);
-    conn_watch(c);
-}
-
-static void on_cold_read(struct job *j)
-{
-    struct conn *c = container_of(j, struct conn, cold);
-
-    conn_pin(c);
-    file_unref(c->cold_range.file);
-    c->is_file_cold = false;
-    conn_send(c);
-    conn_unpin(c);
-}
-
-static void on_flush(struct message *m)
-{
-    struct conn *c = container_of(m, struct conn, flush);
-
-    conn_pin(c);
-    c->is_flush_due = false;
-    conn_send(c);
-    conn_unpin(c);
-}
-
-/* At the end of this turn, so that the answers of one turn leave together. */
-static void send_soon(struct conn *c)
-{
-    if (c->is_flush_due || c->state == CONN_CLOSED)
-        return;
-    c->is_flush_due = true;
-    c->flush.run = on_flush;
-    reactor_defer(c->set->reactor, &c->flush);
-}
-
-/* A request has ended: all that are over at the head of the order go out. */
-static void on_request_over(struct message *m)
-{
-    struct conn *c = container_of(m, struct request, message)->conn;
-    bool was_full = !may_read(c);
-
-    conn_pin(c);
-    while (c->first && c->first->state != REQUEST_RUNNING) {
-        struct request *req = c->first;
-
-        c->first = req->next;
-        if (!c->first)
-            c->last = &c->first;
-        c->running--;
-        if (req->state == REQUEST_CLOSE)
-            c->is_ending = true;
-        if (req->state == REQUEST_ANSWERED && c->state != CONN_CLOSED && !c->is_ending)
+        c->oldest = req->next;
+        if (!c->oldest)
+            c->newest = &c->oldest;
+        if (outcome == REQUEST_ANSWERED)
             queue_answer(c, req);
         else
-            request_free(c->set, req);
+            free_request(req);
+        if (outcome == REQUEST_CLOSES)
+            return false;
     }
-    if (was_full && may_read(c))
-        read_soon(c);
-    send_soon(c);
-    conn_unpin(c);
+    return true;
 }
 
-/* ---- reading ---- */
-
-static void on_starved_look(struct timer *t)
+static void on_answered(struct message *m)
 {
-    struct conn_set *set = container_of(t, struct conn_set, starved_look);
-    struct conn *c;
+    struct request *req = container_of(m, struct request, message);
+    struct conn *c = req->conn;
 
-    while ((c = set->starved) && !gate_is_full(set->gate)) {
-        leave_starved(c);
-        read_soon(c);
-    }
-    if (set->starved)
-        timer_arm(set->reactor, t, reactor_now_us(set->reactor) + STARVED_LOOK_US);
-}
-
-static void starve(struct conn *c)
-{
-    struct conn_set *set = c->set;
-
-    say_limited(
-        SAY_WARN, 1,
-        "queued.max.request.bytes is reached: nothing is read until requests under way have ended");
-    c->is_starved = true;
-    c->next_starved = set->starved;
-    set->starved = c;
-    if (!timer_is_armed(&set->starved_look))
-        timer_arm(set->reactor, &set->starved_look, reactor_now_us(set->reactor) + STARVED_LOOK_US);
-}
-
-/* One frame. 1: there may be more at once; 0: wait. */
-static int read_frame(struct conn *c)
-{
-    const struct iovec scratch = {c->set->scratch, sizeof c->set->scratch};
-    struct buf *buf;
-    struct slice body;
-    int r = framer_next(&c->framer, c->stream, &scratch, &buf, &body);
-
-    if (r == -EAGAIN)
-        return 0;
-    if (r == -EMSGSIZE)
-        say_limited(SAY_WARN, 10,
-                    "connection of %s to listener %s is closed: it announces a frame that is "
-                    "negative or above "
-                    "socket.request.max.bytes (%u)",
-                    c->host, c->listener->conf->name, c->framer.max);
-    if (r == 1)
-        r = dispatch_frame(c, buf, body) < 0 ? -EBADMSG : 1;
-    if (r == 1)
-        return 1;
-    conn_close(c);
-    return 0;
-}
-
-static void conn_read(struct conn *c)
-{
-    /* TLS may hold bytes that the descriptor does not show. */
-    bool is_plain = stream_can_send_file(c->stream);
-
-    c->active_us = reactor_now_us(c->set->reactor);
-    for (int i = 0; may_read(c); i++) {
-        if (i == MAX_FRAMES_PER_TURN) {
-            read_soon(c);
-            break;
-        }
-        if (gate_is_full(c->set->gate)) {
-            starve(c);
-            break;
-        }
-        if (!read_frame(c) || c->state == CONN_CLOSED)
-            break;
-        if (is_plain && !framer_has_frame(&c->framer))
-            break;
-    }
-}
-
-static void on_read_again(struct message *m)
-{
-    struct conn *c = container_of(m, struct conn, read_again);
-
-    conn_pin(c);
-    c->is_read_due = false;
-    if (c->state == CONN_OPEN) {
-        conn_read(c);
-        conn_watch(c);
-    }
-    conn_unpin(c);
-}
-
-static void read_soon(struct conn *c)
-{
-    if (c->is_read_due || c->state == CONN_CLOSED)
+    assert(c->open > 0);
+    c->open--;
+    req->is_done = true;
+    if (c->state == CONN_CLOSED) {
+        free_request(req);
+        free_if_done(c);
         return;
-    c->is_read_due = true;
-    c->read_again.run = on_read_again;
-    reactor_post(c->set->reactor, &c->read_again);
+    }
+    if (req->is_barrier)
+        c->has_barrier = false;
+    if (!take_answers(c)) {
+        conn_close(c, "a request asked for it");
+        return;
+    }
+    /* From another thread, or later: what had to wait may start now, and an ending connection may
+     * end. */
+    if (!c->is_in_loop)
+        flush_later(c);
 }
 
-/* ---- events ---- */
+/* ---- input ---- */
 
-static char *principal_of(const struct conn *c)
+static void start_request(struct conn *c, struct buf *buf, struct slice frame)
 {
-    CLEANUP(strbuf_deinit) struct strbuf name = {0};
+    struct request *req = NULL;
+    struct net *net = conn_set_net(c->set);
+    int r = dispatch_decode(c, buf, frame, &req);
 
-    if (c->listener->tls)
-        stream_peer_name(c->stream, &name);
-    return name.len ? xasprintf("User:%s", name.s) : xstrdup("User:ANONYMOUS");
+    if (r < 0) {
+        conn_close(c, err_name(r));
+        return;
+    }
+    req->message.run = on_answered;
+    if (net->max_request_bytes > 0) {
+        req->cost = frame.len;
+        net->request_bytes += (int64_t)frame.len;
+    }
+    *c->newest = req;
+    c->newest = &req->next;
+    c->open++;
+    dispatch_run(c, req);
+    /* If it is still the newest of the list, it has not been sent away. */
+    if (c->state == CONN_OPEN && c->newest == &req->next && !req->is_done)
+        c->has_barrier = req->is_barrier;
+}
+
+static void end_input(struct conn *c)
+{
+    if (!c->open && outq_is_empty(&c->out)) {
+        conn_close(c, "the client has hung up");
+        return;
+    }
+    /* It may have said all it wanted to say, and wait for the answers. */
+    c->state = CONN_ENDING;
+    watch(c, c->event.mask & ~(uint32_t)EPOLLIN);
+}
+
+static void more_later(struct conn *c)
+{
+    if (c->is_more_posted)
+        return;
+    c->is_more_posted = true;
+    reactor_post(conn_set_reactor(c->set), &c->more);
+}
+
+/* One frame, read if need be. False: nothing more to do now. */
+static bool read_one(struct conn *c, int *reads)
+{
+    const struct iovec scratch = {conn_set_scratch(c->set), CONN_SCRATCH};
+    struct buf *buf = NULL;
+    struct slice frame;
+
+    if (!framer_has_frame(&c->framer) && *reads > 0) {
+        if (c->framer.is_drained)
+            return false;
+        if (*reads >= READS_PER_TURN) {
+            more_later(c); /* others have their turn; TLS may hold bytes that epoll does not show */
+            return false;
+        }
+    }
+    *reads += !framer_has_frame(&c->framer);
+    int r = framer_next(&c->framer, c->stream, &scratch, &buf, &frame);
+    count_held(c);
+    if (r == -EAGAIN)
+        return !c->framer.is_drained;
+    if (r == 1)
+        start_request(c, buf, frame);
+    else if (r == 0)
+        end_input(c);
+    else
+        conn_close(c, r == -EMSGSIZE ? "a request is too large" : err_name(r));
+    return r == 1;
+}
+
+/* Whatever frees the way (an answer, memory) looks for it again. */
+static void hold(struct conn *c)
+{
+    c->is_held = true;
+    if (net_is_full(conn_set_net(c->set)))
+        conn_set_starve(c->set, c);
+}
+
+static void read_requests(struct conn *c)
+{
+    int reads = 0;
+
+    c->is_held = false;
+    for (int i = 0; may_start(c); i++) {
+        if (i >= REQUESTS_PER_TURN) {
+            more_later(c);
+            return;
+        }
+        if (!read_one(c, &reads))
+            return;
+    }
+    if (c->state == CONN_OPEN)
+        hold(c);
+}
+
+/* Sends what can be sent, sees to it that what can be started is started, and says what to wait
+ * for. */
+static void run_loop(struct conn *c)
+{
+    if (c->is_in_loop)
+        return;
+    c->is_in_loop = true;
+    if (!outq_is_empty(&c->out) && !c->is_warming)
+        send_out(c);
+    if (c->is_held && may_start(c))
+        more_later(c);
+    if (c->state == CONN_ENDING && !c->open && outq_is_empty(&c->out))
+        conn_close(c, "the client has hung up");
+    c->is_in_loop = false;
+    if (c->state == CONN_CLOSED)
+        free_if_done(c);
+    else
+        watch(c, read_mask(c) | (c->wants_out ? c->stream->wants : 0));
+}
+
+void conn_resume(struct conn *c)
+{
+    run_loop(c);
 }
 
 static void shake_hands(struct conn *c)
 {
+    CLEANUP(strbuf_deinit) struct strbuf name = {0};
     int r = stream_handshake(c->stream);
 
-    c->active_us = reactor_now_us(c->set->reactor);
-    if (r == -EAGAIN)
-        return;
-    if (r < 0) {
-        say_limited(SAY_WARN, 10,
-                    "connection of %s to listener %s is closed: TLS handshake failed: %s", c->host,
-                    c->listener->conf->name, strerror(-r));
-        conn_close(c);
+    if (r == -EAGAIN) {
+        watch(c, c->stream->wants);
         return;
     }
-    free(c->principal);
-    c->principal = principal_of(c);
+    if (r < 0) {
+        say_limited(SAY_INFO, 5,
+                    "TLS handshake failed, connection closes listener=%s client=%s reason=%s",
+                    listener_name(c->listener), c->host, err_name(r));
+        conn_close(c, "the handshake failed");
+        return;
+    }
+    stream_peer_name(c->stream, &name);
+    if (name.len)
+        c->principal = xasprintf("User:%s", name.s);
     c->state = CONN_OPEN;
-    read_soon(c);
+    watch(c, EPOLLIN);
+    more_later(c); /* the first request may have come with the last bytes of the handshake */
 }
 
-static void on_ready(struct io_event *ev, uint32_t mask)
+static void read_and_run(struct conn *c)
+{
+    c->is_in_loop = true;
+    conn_set_touch(c->set, c);
+    read_requests(c);
+    c->is_in_loop = false;
+    if (c->state == CONN_CLOSED)
+        free_if_done(c);
+}
+
+static void run_more(struct message *m)
+{
+    struct conn *c = container_of(m, struct conn, more);
+
+    c->is_more_posted = false;
+    if (c->state == CONN_OPEN)
+        read_and_run(c);
+    else
+        free_if_done(c);
+}
+
+static void on_event(struct io_event *ev, uint32_t mask)
 {
     struct conn *c = container_of(ev, struct conn, event);
 
-    bool is_gone = (mask & (EPOLLERR | EPOLLHUP)) != 0;
-
-    conn_pin(c);
-    if (c->state == CONN_HANDSHAKE)
+    if (c->state == CONN_HANDSHAKE) {
+        conn_set_touch(c->set, c);
         shake_hands(c);
-    else if (c->is_blocked)
-        send_soon(c);
-    if (c->state == CONN_OPEN && may_read(c) && (is_gone || (mask & EPOLLIN)))
-        conn_read(c);
-    else if (c->state == CONN_OPEN && is_gone && !c->is_blocked)
-        conn_close(
-            c); /* nothing is read or sent now: it is only told that the other side has gone */
-    conn_watch(c);
-    conn_unpin(c);
-}
-
-static void on_idle(struct timer *t)
-{
-    struct conn *c = container_of(t, struct conn, idle);
-    int64_t over = c->active_us + c->set->idle_us;
-
-    if (reactor_now_us(c->set->reactor) < over) {
-        timer_arm(c->set->reactor, t, over);
         return;
     }
-    say_debug("connection of %s is closed: idle for connections.max.idle.ms", c->host);
-    conn_pin(c);
-    conn_close(c);
-    conn_unpin(c);
-}
-
-/* ---- coming in ---- */
-
-struct arrival {
-    struct message message;
-    struct conn_set *set;
-    struct gate_listener *listener;
-    int fd;
-    struct sock_addr peer;
-};
-
-static struct conn *conn_new(const struct arrival *in)
-{
-    struct conn *c = xnew(struct conn);
-
-    c->set = in->set;
-    c->listener = in->listener;
-    c->stream =
-        in->listener->tls ? stream_tls_accept(in->listener->tls, in->fd) : stream_plain_new(in->fd);
-    c->state = CONN_HANDSHAKE;
-    c->last = &c->first;
-    c->framer.max = (uint32_t)gate_opts(in->set->gate)->conf->socket_request_max_bytes;
-    c->peer = in->peer;
-    c->host[0] = '/';
-    sock_addr_text(&in->peer, c->host + 1);
-    c->idle.fire = on_idle;
-    c->active_us = reactor_now_us(in->set->reactor);
-    c->event = (struct io_event){.fd = in->fd, .mask = EPOLLIN, .ready = on_ready};
-    return c;
-}
-
-static void on_arrival(struct message *m)
-{
-    struct arrival *in = container_of(m, struct arrival, message);
-    struct conn_set *set = in->set;
-    struct conn *c = conn_new(in);
-
-    free(in);
-    conn_pin(c);
-    DL_APPEND(set->conns, c);
-    set->count++;
-    int r = reactor_add(set->reactor, &c->event);
-    if (r < 0) {
-        say_error("connection of %s cannot be watched: %s; it is closed", c->host, strerror(-r));
-        conn_close(c);
-    } else {
-        if (set->idle_us > 0)
-            timer_arm(set->reactor, &c->idle, c->active_us + set->idle_us);
-        shake_hands(c);
-        conn_watch(c);
+    if (c->wants_out && (mask & c->stream->wants)) {
+        flush_later(c);
+        return;
     }
-    conn_unpin(c);
-}
-
-void conn_set_add(struct conn_set *set, struct gate_listener *l, int fd,
-                  const struct sock_addr *peer)
-{
-    struct arrival *in = xnew(struct arrival);
-
-    *in = (struct arrival){
-        .message.run = on_arrival, .set = set, .listener = l, .fd = fd, .peer = *peer};
-    reactor_post(set->reactor, &in->message);
-}
-
-/* ---- the set ---- */
-
-struct conn_set *conn_set_new(struct gate *g, struct reactor *r)
-{
-    struct conn_set *set = xnew(struct conn_set);
-
-    set->gate = g;
-    set->reactor = r;
-    set->starved_look.fire = on_starved_look;
-    set->idle_us = gate_opts(g)->conf->connections_max_idle_ms * 1000;
-    return set;
-}
-
-void conn_set_close_all(struct conn_set *set)
-{
-    while (set->conns)
-        conn_close(set->conns);
-}
-
-struct conn_set *conn_set_free(struct conn_set *set)
-{
-    if (!set)
-        return NULL;
-    while (set->stock) {
-        struct request *req = set->stock;
-
-        set->stock = req->next;
-        arena_deinit(&req->arena);
-        free(req);
+    if (mask & (EPOLLERR | EPOLLHUP) && !(mask & EPOLLIN)) {
+        conn_close(c, "the client is gone");
+        return;
     }
-    free(set);
-    return NULL;
-}
-
-struct reactor *conn_set_reactor(const struct conn_set *set)
-{
-    return set->reactor;
-}
-
-int conn_set_count(const struct conn_set *set)
-{
-    return set->count;
+    if (!may_start(c)) {
+        watch(c, c->event.mask & ~(uint32_t)EPOLLIN); /* it has to wait in the kernel */
+        if (c->state == CONN_OPEN)
+            hold(c);
+        return;
+    }
+    read_and_run(c);
 }

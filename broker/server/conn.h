@@ -1,27 +1,38 @@
 /*
- * conn.h - one connection: read frames, start requests in order, send answers in order
+ * conn.h - one client connection: frames in, requests started in order, answers out in order
  *
- * Belongs to one reactor. Requests of one connection start in the order they came and are answered in it; one that waits does
- * not keep the next from starting, up to MAX_RUNNING. Answers that become ready in one turn of the loop leave with one system
- * call. A connection that was closed lives on, without a socket, until its running requests have ended.
+ *   conn_open -> handshake (TLS) -> open -> ending (the client sends no more) -> closed -> freed
+ *   with the last open request
  *
- *     HANDSHAKE --agreed--> OPEN --end of stream, error, idle, told so--> CLOSED --no request, no read job--> freed
+ * Belongs to one conn_set and its reactor's thread. Between requests it holds no buffers. It stops
+ * reading while a barrier request waits, too many requests are open, too much output is unsent, or
+ * requests hold as much memory as they may.
  */
 #pragma once
 
-#include "broker/server/gate.h"
-#include "common/io/framer.h"
-#include "common/io/outq.h"
+#include "broker/server/conn_set.h"
+#include "common/io/stream.h"
 
-struct conn_set; /* the connections of one reactor, and the memory they share */
+struct tls_server;
 
-struct conn_set *conn_set_new(struct gate *g, struct reactor *r);
-/* After the reactor has stopped; closes what is left. */
-struct conn_set *conn_set_free(struct conn_set *set);
-struct reactor *conn_set_reactor(const struct conn_set *set);
-/* Takes over fd. Thread: any. */
-void conn_set_add(struct conn_set *set, struct gate_listener *l, int fd,
-                  const struct sock_addr *peer);
-/* Thread: the reactor's. */
-void conn_set_close_all(struct conn_set *set);
-int conn_set_count(const struct conn_set *set);
+struct conn_opts {
+    struct listener *listener;
+    int fd; /* taken over */
+    struct sock_addr peer;
+    const struct tls_server *tls; /* NULL: plain */
+};
+
+/* Thread: the set's reactor. */
+void conn_open(struct conn_set *s, const struct conn_opts *opts);
+/* Requests that are being worked on go on; their answers are dropped. */
+void conn_close(struct conn *c, const char *why);
+
+/* For conn_set.c and dispatch.c: */
+struct conn_link *conn_link(struct conn *c);
+struct listener *conn_listener(const struct conn *c);
+struct conn_set *conn_get_set(const struct conn *c);
+/* "User:ANONYMOUS", "User:CN=..."; "/127.0.0.1". They live as long as the connection. */
+struct str conn_principal(const struct conn *c);
+struct str conn_host(const struct conn *c);
+/* Goes on reading if it had to stop. */
+void conn_resume(struct conn *c);

@@ -1,5 +1,6 @@
 /*
- * shutdown.h - asks the controller to move this broker's leaders away before it stops (controller.md A13)
+ * shutdown.h - asks the controller to move this broker's leaders away before it stops
+ * (controller.md A13)
  */
 #pragma once
 
@@ -16,5 +17,6 @@ struct shutdown_opts {
     int64_t timeout_ms; /* of one try */
 };
 
-/* Waits. True when nothing is led here any more that another replica could lead. Thread: any that may block. */
+/* Waits. True when nothing is led here any more that another replica could lead. Thread: any that
+ * may block. */
 bool shutdown_controlled(const struct shutdown_opts *opts);

@@ -1,9 +1,9 @@
 /*
  * topic_configs.h - topics' settings from ZooKeeper: for logs that are made, and when they change
  *
- * At start the settings of all topics are read in one pipelined pass, for the logs that are loaded; later each topic's are read when
- * its log is made. Changes are told by notifications below /config/changes, which are read on a worker and swapped into
- * the logs. Thread: any, unless noted.
+ * At start the settings of all topics are read in one pipelined pass, for the logs that are loaded;
+ * later each topic's are read when its log is made. Changes are told by notifications below
+ * /config/changes, which are read on a worker and swapped into the logs. Thread: any, unless noted.
  */
 #pragma once
 
@@ -30,8 +30,9 @@ struct topic_configs *topic_configs_free(struct topic_configs *tc);
 enum zk_result topic_configs_preload(struct topic_configs *tc);
 /* Gives the memory of the preload back. */
 void topic_configs_end_preload(struct topic_configs *tc);
-/* With a reference; NULL where ZooKeeper cannot be reached. Blocks, but for preloaded ones. An override that cannot be used is said
- * and passed over as a whole: the topic then has the broker's defaults. */
+/* With a reference; NULL where ZooKeeper cannot be reached. Blocks, but for preloaded ones. An
+ * override that cannot be used is said and passed over as a whole: the topic then has the broker's
+ * defaults. */
 struct topic_conf *topic_configs_get(struct topic_configs *tc, const char *topic);
 
 /* From now on changes are followed, beginning with those that happened meanwhile. */

@@ -128,8 +128,10 @@ static ssize_t read_large(struct framer *f, struct stream *s, const struct iovec
     size_t room = f->large->size - f->large_len;
     const struct iovec iov[] = {{f->large->data + f->large_len, room}, *scratch};
     /* Behind a frame that lacks more than this there is nothing to find yet. */
-    ssize_t n = stream_readv(s, iov, f->large->size == f->large_size ? 2 : 1);
+    bool is_all = f->large->size == f->large_size;
+    ssize_t n = stream_readv(s, iov, is_all ? 2 : 1);
 
+    f->is_drained = n < (ssize_t)(room + (is_all ? scratch->iov_len : 0));
     if (n <= 0)
         return n;
     feed_large(f, MIN((size_t)n, room));
@@ -143,6 +145,7 @@ static ssize_t read_more(struct framer *f, struct stream *s, const struct iovec 
     if (f->large)
         return read_large(f, s, scratch);
     ssize_t n = stream_readv(s, scratch, 1);
+    f->is_drained = n < (ssize_t)scratch->iov_len;
     if (n <= 0)
         return n;
     struct slice in = slice_of(scratch->iov_base, (size_t)n);

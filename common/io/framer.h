@@ -22,6 +22,7 @@ struct framer {
     struct buf *large; /* a frame of which a part is still to come */
     size_t large_size; /* what it will have */
     size_t large_len;  /* what is there of it */
+    bool is_drained;   /* the last read took all there was: wait for the descriptor */
     int err;
 };
 
