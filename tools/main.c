@@ -18,6 +18,7 @@ struct tool {
 
 static const struct tool tools[] = {
     {"produce", NULL, cmd_produce, "send records: lines of standard input, or generated ones"},
+    {"consume", NULL, cmd_consume, "print the records of a topic"},
 };
 
 static void print_help(FILE *out)

@@ -1,5 +1,6 @@
 #include "tools/source.h"
 
+#include "common/base/base64.h"
 #include "common/base/mem.h"
 
 #include <errno.h>
@@ -8,7 +9,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 1 << 18 };
+/* A record's key and value and the values of its headers; twice for what is tried first. */
+enum { READ_BYTES = 1 << 18, TEXTS_MAX = 2 * (SOURCE_HEADERS_MAX + 2) };
 
 struct source {
     struct source_opts opts;
@@ -127,29 +129,65 @@ static int split_line(struct source *s, struct str line, struct source_record *r
     return 1;
 }
 
+static char *keep(struct source *s, char *text)
+{
+    assert(s->text_count < TEXTS_MAX);
+    return s->texts[s->text_count++] = text;
+}
+
+/* {"base64":"..."}: bytes that are no text. False for any other value. */
+static bool take_base64(struct source *s, const json_t *v, struct str *ret)
+{
+    const json_t *coded = json_object_get(v, "base64");
+
+    if (!json_is_string(coded) || json_object_size(v) != 1)
+        return false;
+    struct str text = {json_string_value(coded), json_string_length(coded)};
+    char *bytes = keep(s, xmalloc(text.len + 1));
+    ret->p = bytes;
+    return base64_decode(text, (uint8_t *)bytes, text.len + 1, &ret->len) == 0;
+}
+
 /* The bytes of a value in JSON; null for null and for what is not there. */
 static struct str json_bytes(struct source *s, const json_t *v)
 {
+    struct str bytes;
+
     if (!v || json_is_null(v))
         return STR_NULL;
     if (json_is_string(v))
         return (struct str){json_string_value(v), json_string_length(v)};
-    char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
-    s->texts[s->text_count++] = text;
-    return str_of(text);
+    if (take_base64(s, v, &bytes))
+        return bytes;
+    return str_of(keep(s, json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY)));
 }
 
+static void add_header(struct source *s, const char *name, const json_t *value,
+                       struct source_record *ret)
+{
+    ret->headers[ret->header_count++] = (struct source_header){str_of(name), json_bytes(s, value)};
+}
+
+/* An object, or a list of [name, value]. */
 static int take_headers(struct source *s, json_t *headers, struct source_record *ret)
 {
-    const char *name;
-    json_t *value;
+    void *it;
 
     if (!headers || json_is_null(headers))
         return 0;
-    if (!json_is_object(headers) || json_object_size(headers) > SOURCE_HEADERS_MAX)
+    if ((!json_is_object(headers) && !json_is_array(headers)) ||
+        json_object_size(headers) > SOURCE_HEADERS_MAX ||
+        json_array_size(headers) > SOURCE_HEADERS_MAX)
         return -EINVAL;
-    json_object_foreach(headers, name, value) ret->headers[ret->header_count++] =
-        (struct source_header){str_of(name), json_bytes(s, value)};
+    for (it = json_object_iter(headers); it; it = json_object_iter_next(headers, it))
+        add_header(s, json_object_iter_key(it), json_object_iter_value(it), ret);
+    for (size_t i = 0; i < json_array_size(headers); i++) {
+        const json_t *pair = json_array_get(headers, i);
+        const char *name = json_string_value(json_array_get(pair, 0));
+        if (!name || json_array_size(pair) != 2)
+            return -EINVAL;
+        add_header(s, name, json_array_get(pair, 1), ret);
+    }
     return 0;
 }
 
@@ -183,7 +221,8 @@ static int take_object(struct source *s, struct str line, struct source_record *
         take_number(s->object, "partition", INT32_MAX, &partition) < 0 ||
         take_number(s->object, "timestamp", INT64_MAX, &timestamp) < 0) {
         strbuf_addf(why,
-                    "line %" PRIu64 ": headers is an object of at most %d, partition and "
+                    "line %" PRIu64
+                    ": headers is an object or a list of [name, value], at most %d, partition and "
                     "timestamp are numbers",
                     s->taken + 1, SOURCE_HEADERS_MAX);
         return -EINVAL;

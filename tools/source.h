@@ -4,7 +4,8 @@
  *   lines      [KEY SEPARATOR] VALUE
  *   JSON       {"key":..., "value":..., "headers":{...}, "partition":N, "timestamp":N}, everything
  *              optional; what `klamm consume --output json` prints. A text is taken as it is, null
- *              is null, anything else is sent as JSON text.
+ *              is null, {"base64":"..."} bytes, anything else is JSON text; headers may also
+ *              be a list of [name, value].
  *   generated  "N xxx..." of a given size, N counting from 0
  *
  * Lines may be of any length up to SOURCE_LINE_MAX. Thread: the main one.

@@ -39,5 +39,7 @@ int tool_done(const struct invocation *inv)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
+    if (errno == EPIPE) /* whoever reads has seen enough */
+        return TOOL_FAILED;
     return tool_fail(inv, "cannot write to standard output: %s", strerror(errno));
 }
