@@ -1,0 +1,26 @@
+#include "broker/api/handlers.h"
+
+static const api_handler handlers[API_KEY_COUNT] = {
+    [API_PRODUCE] = handle_produce,
+    [API_FETCH] = handle_fetch,
+    [API_LIST_OFFSETS] = handle_list_offsets,
+    [API_METADATA] = handle_metadata,
+    [API_LEADER_AND_ISR] = handle_leader_and_isr,
+    [API_STOP_REPLICA] = handle_stop_replica,
+    [API_UPDATE_METADATA] = handle_update_metadata,
+    [API_CONTROLLED_SHUTDOWN] = handle_controlled_shutdown,
+    [API_API_VERSIONS] = handle_api_versions,
+    [API_CREATE_TOPICS] = handle_create_topics,
+    [API_DELETE_TOPICS] = handle_delete_topics,
+    [API_DELETE_RECORDS] = handle_delete_records,
+    [API_INIT_PRODUCER_ID] = handle_init_producer_id,
+    [API_OFFSET_FOR_LEADER_EPOCH] = handle_offset_for_leader_epoch,
+    [API_DESCRIBE_CONFIGS] = handle_describe_configs,
+    [API_CREATE_PARTITIONS] = handle_create_partitions,
+    [API_ELECT_LEADERS] = handle_elect_leaders,
+    [API_ALTER_PARTITION] = handle_alter_partition,
+    [API_DESCRIBE_CLUSTER] = handle_describe_cluster,
+    [API_ALLOCATE_PRODUCER_IDS] = handle_allocate_producer_ids,
+};
+
+const struct api_table api_table = {.handlers = handlers, .count = API_KEY_COUNT};
