@@ -30,39 +30,40 @@ static enum zk_result read_all(struct zk_store *s, const char *dir, const struct
     return ZK_OK;
 }
 
-static void append_names(struct arena *a, struct node_partition_names *all,
-                         const struct node_partition_names *more)
+/* All lists one after the other. */
+static struct node_partition_names join(struct arena *a, const struct node_partition_names *lists,
+                                        size_t count)
 {
-    size_t total = (size_t)all->count + (size_t)more->count;
-    struct node_partition_name *list = arena_new_array(a, struct node_partition_name, total);
+    struct node_partition_names all = {0};
+    size_t total = 0;
 
-    if (all->count)
-        memcpy(list, all->list, (size_t)all->count * sizeof *list);
-    if (more->count)
-        memcpy(list + all->count, more->list, (size_t)more->count * sizeof *list);
-    *all = (struct node_partition_names){list, (int32_t)total};
+    for (size_t i = 0; i < count; i++)
+        total += (size_t)lists[i].count;
+    all.list = arena_new_array(a, struct node_partition_name, total);
+    for (size_t i = 0; i < count; i++) {
+        for (int32_t j = 0; j < lists[i].count; j++)
+            all.list[all.count++] = lists[i].list[j];
+    }
+    return all;
 }
 
 enum zk_result zk_isr_changes_read(struct zk_store *s, const struct zk_names *names,
                                    struct arena *a, struct node_partition_names *ret)
 {
     CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
-    struct node_partition_names all = {0};
+    struct node_partition_names *lists =
+        arena_new_array(a, struct node_partition_names, names->count);
     enum zk_result r = read_all(s, ZK_PATH_ISR_CHANGES, names, &b);
 
     for (size_t i = 0; r == ZK_OK && i < b.count; i++) {
-        struct node_partition_names one;
         struct node_why why;
 
-        if (b.ops[i].result != ZK_OK)
-            continue;
-        if (node_partition_names_decode(b.ops[i].ret_data, a, &why, &one) < 0)
+        if (b.ops[i].result == ZK_OK &&
+            node_partition_names_decode(b.ops[i].ret_data, a, &why, &lists[i]) < 0)
             zk_malformed(b.ops[i].path, &why);
-        else
-            append_names(a, &all, &one);
     }
     if (r == ZK_OK)
-        *ret = all;
+        *ret = join(a, lists, names->count);
     return r;
 }
 

@@ -190,13 +190,13 @@ static void handle_change(const struct zk_op *op, struct arena *a, zk_config_cha
         fn(&change, ctx);
 }
 
-/* Reads those that are new or may be old enough to go; stats of the former tell their age as well.
- * */
-static enum zk_result run_changes(struct zk_store *s, struct zk_config_changes *c,
-                                  const struct zk_names *names, zk_config_change_fn fn, void *ctx)
+/* Reads them all: a new one is handled, and the age of each tells whether it may go. */
+static enum zk_result run_chunk(struct zk_store *s, struct zk_config_changes *c,
+                                const struct zk_names *names, zk_config_change_fn fn, void *ctx)
 {
     CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
     int64_t now = clock_wall_ms(s->clock);
+    struct zk_names old = {arena_new_array(&b.arena, struct str, names->count), 0};
 
     for (size_t i = 0; i < names->count; i++)
         zk_batch_get(&b, zk_path_child(&b.arena, ZK_PATH_CONFIG_CHANGES, names->list[i]));
@@ -214,8 +214,11 @@ static enum zk_result run_changes(struct zk_store *s, struct zk_config_changes *
             c->next = n + 1;
         }
         if (op->ret_data.p && now - op->stat.ctime_ms > KEEP_CHANGES_MS)
-            zk_store_delete(s, op->path, ZK_ANY_VERSION);
+            old.list[old.count++] = names->list[i];
     }
+    /* Whether another broker was quicker, or this fails, makes no difference: the next pass sees
+     * what is left. */
+    zk_store_delete_children(s, ZK_PATH_CONFIG_CHANGES, &old, ZK_NO_FENCE);
     return ZK_OK;
 }
 
@@ -226,5 +229,10 @@ enum zk_result zk_config_changes_run(struct zk_store *s, struct zk_config_change
     struct zk_names names;
     enum zk_result r = zk_store_children(s, ZK_PATH_CONFIG_CHANGES, true, &a, &names);
 
-    return r == ZK_OK ? run_changes(s, c, &names, fn, ctx) : r;
+    for (size_t at = 0; r == ZK_OK && at < names.count; at += ZK_CHUNK) {
+        struct zk_names chunk = {names.list + at, MIN(names.count - at, (size_t)ZK_CHUNK)};
+
+        r = run_chunk(s, c, &chunk, fn, ctx);
+    }
+    return r;
 }

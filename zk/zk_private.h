@@ -44,6 +44,7 @@ struct zk_req {
     struct zk_run *run;
     size_t at; /* its first op */
     int count;
+    int losses; /* how often its connection was lost */
     bool multi;
     zoo_op_t *ops; /* multi: one allocation with the two below */
     zoo_op_result_t *results;

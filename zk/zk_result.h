@@ -22,7 +22,7 @@ enum zk_result {
     ZK_NO_AUTH,
     ZK_CLOSING,     /* zk_stop() was called */
     ZK_ROLLED_BACK, /* this op of a multi was not at fault, but another was */
-    ZK_REFUSED,     /* not done for a reason of ours; said where it is returned */
+    ZK_REFUSED,     /* given up for a reason of ours, which has been said */
     ZK_OTHER,       /* anything else; the library's text has been said */
 };
 

@@ -8,6 +8,12 @@
 #include "common/base/fault.h"
 #include "zk/zk_private.h"
 
+enum {
+    /* jute.maxbuffer is 1 MB by default; an operator may have raised it. */
+    BIG_REQUEST_BYTES = 900000,
+    MAX_LOSSES_OF_BIG = 4,
+};
+
 static _Thread_local int in_callback;
 
 void zk_enter_callback(void)
@@ -123,6 +129,11 @@ static struct zk_req *queue_take(struct zk *zk) REQUIRES(zk->lock)
     return req;
 }
 
+static struct zk_op *op_of(const struct zk_req *req)
+{
+    return &req->run->batch->ops[req->at];
+}
+
 static void req_result(struct zk_req *req, enum zk_result result)
 {
     for (int i = 0; i < req->count; i++)
@@ -137,30 +148,67 @@ static bool is_loss(int rc)
            rc == ZRUNTIMEINCONSISTENCY || rc == ZSYSTEMERROR;
 }
 
+static size_t req_bytes(const struct zk_req *req)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < req->count; i++)
+        n += req->run->batch->ops[req->at + (size_t)i].data.len;
+    return n;
+}
+
+/* Servers end the connection on a request above their jute.maxbuffer. Sent again and again it would
+ * keep all others from ever being answered. */
+static bool is_undeliverable(struct zk_req *req)
+{
+    return ++req->losses >= MAX_LOSSES_OF_BIG && req_bytes(req) > BIG_REQUEST_BYTES;
+}
+
+/* The connection was lost: true if the request waits to be sent again, otherwise it has its result.
+ * */
+static bool req_lost(struct zk *zk, struct zk_req *req) REQUIRES(zk->lock)
+{
+    if (zk->state == ZK_STATE_EXPIRED || zk->state == ZK_STATE_STOPPED) {
+        req_result(req, zk->stopping ? ZK_CLOSING : ZK_SESSION_EXPIRED);
+        return false;
+    }
+    if (is_undeliverable(req)) {
+        req_result(req, ZK_REFUSED);
+        return false;
+    }
+    retry_add(zk, req);
+    return true;
+}
+
 /* An answer has come; results have been taken out of it where there are any. Thread: the library's.
  * */
 static void req_answered(struct zk_req *req, int rc)
 {
     struct zk *zk = req->zk;
     struct zk_runs done = {0};
+    size_t refused = 0;
 
     if (fault_hit("zk.reply").kind != FAULT_NONE)
         rc = ZCONNECTIONLOSS;
     WITH_LOCK(&zk->lock)
     {
         zk->in_flight--;
-        if (is_loss(rc) && zk->state != ZK_STATE_EXPIRED && zk->state != ZK_STATE_STOPPED) {
-            retry_add(zk, req);
-        } else {
-            if (is_loss(rc) || rc == ZCLOSING)
-                req_result(req, zk->stopping ? ZK_CLOSING : ZK_SESSION_EXPIRED);
-            else if (!req->multi || rc == ZSESSIONEXPIRED || rc == ZAUTHFAILED)
-                req_result(req, zk_result_of(rc));
+        if (rc == ZCLOSING)
+            req_result(req, zk->stopping ? ZK_CLOSING : ZK_SESSION_EXPIRED);
+        else if (!is_loss(rc) && (!req->multi || rc == ZSESSIONEXPIRED || rc == ZAUTHFAILED))
+            req_result(req, zk_result_of(rc));
+        if (!is_loss(rc) || !req_lost(zk, req)) {
+            if (op_of(req)->result == ZK_REFUSED)
+                refused = req_bytes(req);
             run_step(req->run, &done);
             req_free(req);
         }
         zk_send_pump(zk, &done);
     }
+    if (refused)
+        say_error("a request of %zu bytes was given up: the ZooKeeper servers drop the connection "
+                  "on it; raise jute.maxbuffer there",
+                  refused);
     zk_enter_callback();
     zk_runs_done(&done);
     zk_leave_callback();
@@ -178,11 +226,6 @@ static void take_stat(struct zk_op *op, const struct Stat *stat)
         .cversion = stat->cversion,
         .child_count = stat->numChildren,
     };
-}
-
-static struct zk_op *op_of(const struct zk_req *req)
-{
-    return &req->run->batch->ops[req->at];
 }
 
 /* A batch's arena is touched by nobody else while the batch is under way, and answers come on one

@@ -504,6 +504,36 @@ START_TEST(successor_of_a_stalled_controller_fences_it)
 }
 END_TEST
 
+/* Two ways to the server stand for two servers: the session moves from the one that dies to the
+ * other. */
+START_TEST(session_moves_to_another_server)
+{
+    struct client c;
+    char connect[128];
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+
+    client_new(&c);
+    zk_free(c.zk);
+    struct tcp_proxy *second = tcp_proxy_new(server_port);
+    snprintf(connect, sizeof connect, "127.0.0.1:%d,127.0.0.1:%d%s", tcp_proxy_port(c.proxy),
+             tcp_proxy_port(second), chroot_of_test());
+    struct zk_conf conf = conf_to(connect);
+    c.zk = zk_new(&conf);
+    c.s = zk_as_store(c.zk);
+    ck_assert_int_eq(zk_start(c.zk, &why), 0);
+    int64_t session = zk_store_session_id(c.s);
+    ck_assert_int_eq(zk_store_create(c.s, "/e", bytes(""), ZK_EPHEMERAL), ZK_OK);
+    for (int i = 0; i < 6; i++) {
+        tcp_proxy_set(i % 2 ? second : c.proxy, PROXY_CUT);
+        ck_assert_int_eq(zk_store_exists(c.s, "/e", NULL), ZK_OK);
+        tcp_proxy_set(i % 2 ? second : c.proxy, PROXY_PASS);
+    }
+    ck_assert_int_eq(zk_store_session_id(c.s), session);
+    client_end(&c);
+    tcp_proxy_free(second);
+}
+END_TEST
+
 START_TEST(absent_server_is_named)
 {
     struct zk_conf conf = conf_to("127.0.0.1:1");
@@ -626,6 +656,22 @@ START_TEST(too_many_watches_cost_the_session_not_the_broker)
 }
 END_TEST
 
+/* The server drops the connection on it, however often it is sent. */
+START_TEST(request_that_is_too_large_is_given_up)
+{
+    static char big[2 << 20];
+    struct client c;
+
+    client_start(&c);
+    int64_t session = zk_store_session_id(c.s);
+    ck_assert_int_eq(zk_store_create(c.s, "/big", slice_of(big, sizeof big), 0), ZK_REFUSED);
+    ck_assert_int_eq(zk_store_exists(c.s, "/big", NULL), ZK_NO_NODE);
+    ck_assert_int_eq(zk_store_create(c.s, "/fits", slice_of(big, 1000000), 0), ZK_OK);
+    ck_assert_int_eq(zk_store_session_id(c.s), session);
+    client_end(&c);
+}
+END_TEST
+
 START_TEST(concurrent_callers_share_the_pipeline)
 {
     enum { THREADS = 8 };
@@ -666,12 +712,14 @@ int main(int argc, char **argv)
         lost_answers_change_nothing,
 #endif
         successor_of_a_stalled_controller_fences_it,
+        session_moves_to_another_server,
         absent_server_is_named,
         host_that_does_not_resolve_does_not_hinder_the_others,
         guarded_nodes_are_closed_to_others,
         stop_ends_requests_that_wait,
         stop_ends_the_session_at_once,
         too_many_watches_cost_the_session_not_the_broker,
+        request_that_is_too_large_is_given_up,
         concurrent_callers_share_the_pipeline,
     };
 
