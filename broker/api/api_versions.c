@@ -1,3 +1,6 @@
+/*
+ * api_versions.c - ApiVersions: what this broker serves, in which versions (protocol.md 4.1)
+ */
 #include "broker/api/handlers.h"
 
 #include "common/base/err.h"

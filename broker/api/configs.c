@@ -1,3 +1,7 @@
+/*
+ * configs.c - DescribeConfigs: settings of topics and of this broker, and where they come from
+ * (protocol.md 11.26). On a worker, as topics' settings are read from ZooKeeper.
+ */
 #include "broker/api/handlers.h"
 
 #include "broker/config/broker_conf.h"
@@ -38,7 +42,8 @@ static void refuse(struct describe_configs_response_result *r, int16_t error, st
     r->error_message = message;
 }
 
-/* What an option's entry and its synonyms are made of: a value, and under which name it was found where. */
+/* What an option's entry and its synonyms are made of: a value, and under which name it was found
+ * where. */
 struct origin {
     const char *name;
     struct str value;

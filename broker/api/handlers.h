@@ -1,8 +1,9 @@
 /*
  * handlers.h - one function per API: translate, call, translate
  *
- * Handlers hold no rules of their own; what an answer depends on stands further down (broker/replica, broker/meta, controller).
- * All run on the reactor of the request's connection, and reply later where they must wait.
+ * Handlers hold no rules of their own; what an answer depends on stands further down
+ * (broker/replica, broker/meta, controller). All run on the reactor of the request's connection,
+ * and reply later where they must wait.
  */
 #pragma once
 

@@ -1,3 +1,7 @@
+/*
+ * metadata.c - Metadata and DescribeCluster, from the snapshot that UpdateMetadata left (protocol.md
+ * 11.5, 11.28). Topics that are made on the way, and answers about very many, are a worker's.
+ */
 #include "broker/api/handlers.h"
 
 #include "broker/config/broker_conf.h"
@@ -7,7 +11,8 @@
 #include "broker/request/seen.h"
 #include "common/base/err.h"
 
-/* Without access control everything that a resource knows is allowed: a bit per operation (protocol.md 8). */
+/* Without access control everything that a resource knows is allowed: a bit per operation
+ * (protocol.md 8). */
 enum { ALL_TOPIC_OPERATIONS = 0xdf8, ALL_CLUSTER_OPERATIONS = 0x1fa0 };
 
 /* More topics than this are put together on a worker, so that no reactor is held. */

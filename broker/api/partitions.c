@@ -1,3 +1,7 @@
+/*
+ * partitions.c - CreatePartitions: one topic after the other is read and checked on a worker, written
+ * on the controller's thread, and then waited for in the metadata (protocol.md 11.23)
+ */
 #include "broker/api/handlers.h"
 
 #include "broker/meta/metadata_waits.h"
@@ -8,10 +12,12 @@
 #include "zk/zk_brokers.h"
 #include "zk/zk_topics.h"
 
-/* How often a topic that others change meanwhile is read again before the client is told to come back. */
+/* How often a topic that others change meanwhile is read again before the client is told to come
+ * back. */
 enum { MAX_TRIES = 5 };
 
-/* One CreatePartitions request on its way; lives in its arena. Topics are worked on one after the other. */
+/* One CreatePartitions request on its way; lives in its arena. Topics are worked on one after the
+ * other. */
 struct expansion {
     struct job job;
     struct message message;
@@ -52,7 +58,8 @@ static bool is_registered(const struct zk_brokers *brokers, int32_t id)
 static bool has_duplicate(const struct create_partitions_request_assignment *as,
                           const struct zk_brokers *brokers)
 {
-    /* All of them are registered, so that a longer list repeats one; this also bounds the comparing. */
+    /* All of them are registered, so that a longer list repeats one; this also bounds the
+     * comparing. */
     if ((size_t)as->broker_ids_count > brokers->count)
         return true;
     for (int32_t i = 0; i < as->broker_ids_count; i++) {

@@ -1,10 +1,13 @@
+/*
+ * producer_ids.c - InitProducerId, for idempotent producers (protocol.md 11.16)
+ */
 #include "broker/api/handlers.h"
 
 #include "broker/txn/id_block.h"
 #include "common/base/err.h"
 
-/* Idempotent producers only: there is no transaction coordinator here, which is why a transactional id is answered as by a
- * broker that does not coordinate it. */
+/* Idempotent producers only: there is no transaction coordinator here, which is why a transactional
+ * id is answered as by a broker that does not coordinate it. */
 static int16_t init_producer_id(struct broker *b, const struct init_producer_id_request *body,
                                 struct init_producer_id_response *resp)
 {

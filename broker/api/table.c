@@ -1,3 +1,6 @@
+/*
+ * table.c - which APIs are served: only what is complete is in it, as ApiVersions tells from it
+ */
 #include "broker/api/handlers.h"
 
 static const api_handler handlers[API_KEY_COUNT] = {

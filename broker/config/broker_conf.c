@@ -59,7 +59,8 @@ static int refuse(struct strbuf *why, const char *what)
     return -EINVAL;
 }
 
-/* Keys of the other mode that change what the process would be; the rest of them is ignored, as Kafka does. */
+/* Keys of the other mode that change what the process would be; the rest of them is ignored, as
+ * Kafka does. */
 static int refuse_kraft(const struct broker_conf *c, struct strbuf *why)
 {
     static const char *const keys[] = {

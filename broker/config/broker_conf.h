@@ -1,7 +1,8 @@
 /*
  * broker_conf.h - server.properties, parsed and checked as Kafka 3.9 in ZooKeeper mode does
  *
- * Fields are named after their keys and made from broker_conf.def. Immutable once loaded. Thread: any.
+ * Fields are named after their keys and made from broker_conf.def. Immutable once loaded. Thread:
+ * any.
  */
 #pragma once
 
@@ -42,8 +43,8 @@ extern const struct conf_option broker_options[];
 extern const size_t broker_option_count;
 
 /*
- * Reads the file, then the overrides ("key=value", in order), and checks everything. -EINVAL or -errno of the file, with the whole
- * reason (what, where, what to do) in why.
+ * Reads the file, then the overrides ("key=value", in order), and checks everything. -EINVAL or
+ * -errno of the file, with the whole reason (what, where, what to do) in why.
  */
 int broker_conf_load(const char *path, char *const *overrides, int override_count,
                      struct broker_conf **ret, struct strbuf *why) MUST_CHECK;
@@ -52,8 +53,8 @@ int broker_conf_from_props(struct props *props, struct broker_conf **ret, struct
     MUST_CHECK;
 struct broker_conf *broker_conf_free(struct broker_conf *c);
 
-/* The value of a declared key as text: listener.name.<listener>.<key> where listener is not NULL and that is set, else the key's
- * own, else its default. NULL = null. */
+/* The value of a declared key as text: listener.name.<listener>.<key> where listener is not NULL
+ * and that is set, else the key's own, else its default. NULL = null. */
 const char *broker_conf_text(const struct broker_conf *c, const char *key, const char *listener);
 /* Says once which keys that are set have no effect (yet), and which are unknown. */
 void broker_conf_say_unused(const struct broker_conf *c);

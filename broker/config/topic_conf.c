@@ -88,7 +88,8 @@ static enum compression compression_of(const char *name)
     return COMPRESSION_PRODUCER;
 }
 
-/* The deprecated message.timestamp.difference.max.ms counts where the newer key is left at its maximum. */
+/* The deprecated message.timestamp.difference.max.ms counts where the newer key is left at its
+ * maximum. */
 static int64_t timestamp_limit(int64_t limit, int64_t difference)
 {
     return limit == INT64_MAX ? difference : limit;

@@ -44,7 +44,8 @@ struct topic_conf {
     char *follower_throttled_replicas; /* as given; "" none */
 };
 
-/* Kafka's built-in defaults, one reference; for tests and as the base that overrides are applied to. */
+/* Kafka's built-in defaults, one reference; for tests and as the base that overrides are applied
+ * to. */
 struct topic_conf *topic_conf_new(void);
 struct topic_conf *topic_conf_copy(const struct topic_conf *c);
 struct topic_conf *topic_conf_ref(struct topic_conf *c);
@@ -72,7 +73,8 @@ struct topic_setting {
 extern const struct conf_option topic_options[];
 extern const size_t topic_option_count;
 
-/* The broker's defaults with the overrides applied and checked: -EINVAL with Kafka's words in why. One reference. */
+/* The broker's defaults with the overrides applied and checked: -EINVAL with Kafka's words in why.
+ * One reference. */
 int topic_conf_build(const struct broker_conf *broker, const struct topic_override *overrides,
                      size_t count, struct topic_conf **ret, struct strbuf *why) MUST_CHECK;
 /* All settings in the order of topic_options; ret has topic_option_count elements. */

@@ -1,8 +1,9 @@
 /*
- * topic_defaults.h - the defaults that server.properties gives to topics, as texts in the order of topic_options
+ * topic_defaults.h - the defaults that server.properties gives to topics, as texts in the order of
+ * topic_options
  *
- * Private to broker/config. A topic's key has a first synonym in server.properties, and a few have others of a coarser unit behind it
- * (log.retention.ms, then minutes, then hours).
+ * Private to broker/config. A topic's key has a first synonym in server.properties, and a few have
+ * others of a coarser unit behind it (log.retention.ms, then minutes, then hours).
  */
 #pragma once
 

@@ -1,9 +1,10 @@
 /*
  * controller_link.h - requests of this broker to whoever is controller now
  *
- * Finds the controller in the metadata, connects to its control plane listener where there is one (else to the inter-broker listener),
- * agrees on versions (ApiVersions), and asks again every 100 ms while nobody answers or the answer is NOT_CONTROLLER. A call ends
- * only with another answer, with its deadline, or when the link is stopped.
+ * Finds the controller in the metadata, connects to its control plane listener where there is one
+ * (else to the inter-broker listener), agrees on versions (ApiVersions), and asks again every 100
+ * ms while nobody answers or the answer is NOT_CONTROLLER. A call ends only with another answer,
+ * with its deadline, or when the link is stopped.
  *
  * Owned by one reactor, where done() runs; controller_link_send() may be called from any thread.
  */
@@ -34,7 +35,8 @@ struct link_call {
     int64_t deadline_us; /* monotonic; INT64_MAX = never */
     /* The error of the whole response, to recognise NOT_CONTROLLER. */
     int16_t (*error_of)(const void *response);
-    /* r < 0: -ETIMEDOUT, -ECANCELED, -EPROTONOSUPPORT. The response is in *call.arena, which is reset after done(). */
+    /* r < 0: -ETIMEDOUT, -ECANCELED, -EPROTONOSUPPORT. The response is in *call.arena, which is
+     * reset after done(). */
     void (*done)(struct link_call *c, int r, const void *response);
     struct peer_call call;
     /* Private: */
@@ -46,7 +48,8 @@ struct link_call {
 
 /* Copies the names. */
 struct controller_link *controller_link_new(const struct controller_link_opts *opts);
-/* Ends all calls with -ECANCELED; later ones too. Thread: any but the reactor's; the reactor runs still. */
+/* Ends all calls with -ECANCELED; later ones too. Thread: any but the reactor's; the reactor runs
+ * still. */
 void controller_link_stop(struct controller_link *l);
 /* After the reactor has stopped. NULL-safe, returns NULL. */
 struct controller_link *controller_link_free(struct controller_link *l);

@@ -1,8 +1,9 @@
 /*
- * metadata_waits.h - requests that wait until the metadata shows something: a topic created, deleted, a leader elected
+ * metadata_waits.h - requests that wait until the metadata shows something: a topic created,
+ * deleted, a leader elected
  *
- * A wait is parked on its reactor with a deadline, looked at again after each UpdateMetadata, and completed exactly once, on its
- * reactor. The list is guarded by LOCK_METADATA.
+ * A wait is parked on its reactor with a deadline, looked at again after each UpdateMetadata, and
+ * completed exactly once, on its reactor. The list is guarded by LOCK_METADATA.
  */
 #pragma once
 
@@ -15,7 +16,8 @@ struct metadata_waits;
 struct metadata_wait {
     struct reactor *reactor;
     int64_t deadline_us; /* monotonic */
-    /* Whether the snapshot shows what is awaited. Only looks; runs on any thread, under the lock. */
+    /* Whether the snapshot shows what is awaited. Only looks; runs on any thread, under the
+     * lock. */
     bool (*is_over)(struct metadata_wait *w, const struct metadata_snapshot *s);
     /* On the reactor. */
     void (*done)(struct metadata_wait *w, bool is_timed_out);

@@ -1,8 +1,8 @@
 /*
  * placement.h - which brokers get the replicas of new partitions
  *
- * Kafka's algorithm (controller.md A9.2): leaders round robin, followers shifted, racks alternated where brokers have them. Pure;
- * the caller gives the random start.
+ * Kafka's algorithm (controller.md A9.2): leaders round robin, followers shifted, racks alternated
+ * where brokers have them. Pure; the caller gives the random start.
  */
 #pragma once
 
@@ -23,6 +23,6 @@ struct placement {
     uint32_t shift;             /* of the followers */
 };
 
-/* *ret holds partitions * replication_factor ids. -EINVAL where some brokers have a rack and some have none, or for more than
- * 1024 replicas. */
+/* *ret holds partitions * replication_factor ids. -EINVAL where some brokers have a rack and some
+ * have none, or for more than 1024 replicas. */
 int placement_assign(const struct placement *p, struct arena *a, int32_t **ret) MUST_CHECK;

@@ -1,8 +1,9 @@
 /*
  * topic_admin.h - making topics: the checks, the placement, and what is written to ZooKeeper
  *
- * Used for CreateTopics on the controller and for topics that a Metadata request brings into being on any broker (protocol.md
- * 11.5, 11.21). All calls block on ZooKeeper: they belong on a worker. Errors are wire codes with a message for the client.
+ * Used for CreateTopics on the controller and for topics that a Metadata request brings into being
+ * on any broker (protocol.md 11.5, 11.21). All calls block on ZooKeeper: they belong on a worker.
+ * Errors are wire codes with a message for the client.
  */
 #pragma once
 
@@ -47,13 +48,14 @@ void topic_admin_create(struct topic_admin *ta, struct arena *a, struct topic_cr
                         size_t count, bool is_dry_run);
 
 /*
- * Makes a topic that a client asked for with the broker's defaults (the internal ones with theirs), and answers what Metadata
- * tells the client: LEADER_NOT_AVAILABLE where it exists now, UNKNOWN_TOPIC_OR_PARTITION where this broker is at it already, and else
- * as topic_admin_create().
+ * Makes a topic that a client asked for with the broker's defaults (the internal ones with theirs),
+ * and answers what Metadata tells the client: LEADER_NOT_AVAILABLE where it exists now,
+ * UNKNOWN_TOPIC_OR_PARTITION where this broker is at it already, and else as topic_admin_create().
  */
 int16_t topic_admin_auto_create(struct topic_admin *ta, struct arena *a, struct str name);
 
-/* Marks the topic for deletion; 0 also where it is marked already. -errno where ZooKeeper failed. */
+/* Marks the topic for deletion; 0 also where it is marked already. -errno where ZooKeeper
+ * failed. */
 int topic_admin_delete(struct topic_admin *ta, struct str name) MUST_CHECK;
 
 /* The topic's overrides as they stand in ZooKeeper, in the arena. */

@@ -1,7 +1,9 @@
 /*
- * main.c - klamm-broker: reads server.properties, runs the broker in the foreground until SIGTERM or SIGINT
+ * main.c - klamm-broker: reads server.properties, runs the broker in the foreground until SIGTERM
+ * or SIGINT
  *
- * Exit codes: 0 after a clean stop, 1 where it could not start or had to give up, 2 for wrong arguments.
+ * Exit codes: 0 after a clean stop, 1 where it could not start or had to give up, 2 for wrong
+ * arguments.
  */
 #include "broker/server/server.h"
 #include "common/base/clock.h"

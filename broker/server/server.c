@@ -422,7 +422,8 @@ static int join_cluster(struct server *s, struct strbuf *why)
     return 0;
 }
 
-/* The session calls these from its own thread, long after everything is in place: an expiry before that ends the start. */
+/* The session calls these from its own thread, long after everything is in place: an expiry before
+ * that ends the start. */
 static void session_lost(void *ctx)
 {
     struct server *s = ctx;

@@ -1,8 +1,10 @@
 /*
- * id_block.h - producer ids for idempotent producers, drawn from blocks that the controller hands out
+ * id_block.h - producer ids for idempotent producers, drawn from blocks that the controller hands
+ * out
  *
- * From IBP 3.0 on the controller is asked (AllocateProducerIds), below it ZooKeeper is. The next block is asked for when nine tenths
- * of the present one are used; while none is there, clients are told to come back. Guarded by LOCK_PRODUCERS. Thread: any.
+ * From IBP 3.0 on the controller is asked (AllocateProducerIds), below it ZooKeeper is. The next
+ * block is asked for when nine tenths of the present one are used; while none is there, clients are
+ * told to come back. Guarded by LOCK_PRODUCERS. Thread: any.
  */
 #pragma once
 

@@ -1,9 +1,11 @@
 /*
- * conf.h - typed options: one table says name, type, default and check of each, and where its value goes
+ * conf.h - typed options: one table says name, type, default and check of each, and where its value
+ * goes
  *
- * The types and the texts of refusal are those of Kafka's ConfigDef, so that a file it takes is taken here and one that it
- * refuses is refused with the same words. A value that is not set and has no default is null: a NULL pointer, or
- * CONF_UNSET_INT / CONF_UNSET_LONG. Thread: any; no state of its own.
+ * The types and the texts of refusal are those of Kafka's ConfigDef, so that a file it takes is
+ * taken here and one that it refuses is refused with the same words. A value that is not set and
+ * has no default is null: a NULL pointer, or CONF_UNSET_INT / CONF_UNSET_LONG. Thread: any; no
+ * state of its own.
  */
 #pragma once
 
@@ -45,7 +47,8 @@ struct conf_option {
     int at; /* offset in the struct that holds the values, -1: the value goes nowhere */
 };
 
-/* Parses, checks and stores; the value that was there before is released. -EINVAL and Kafka's words in why. */
+/* Parses, checks and stores; the value that was there before is released. -EINVAL and Kafka's words
+ * in why. */
 int conf_set(const struct conf_option *o, void *values, struct str text, struct strbuf *why)
     MUST_CHECK;
 /* The same without storing. */
@@ -55,7 +58,8 @@ void conf_set_defaults(const struct conf_option *options, size_t count, void *va
 void conf_release(const struct conf_option *options, size_t count, void *values);
 const struct conf_option *conf_find(const struct conf_option *options, size_t count,
                                     struct str key);
-/* "BOOLEAN", as the wire's type number (DescribeConfigs v3+) is in the order of protocol.md 11.26. */
+/* "BOOLEAN", as the wire's type number (DescribeConfigs v3+) is in the order of protocol.md
+ * 11.26. */
 int8_t conf_type_to_wire(enum conf_type type);
 /* Whether the comma list holds item, blanks aside. */
 bool conf_list_has(const char *list, const char *item);

@@ -1,3 +1,5 @@
+#include "broker/config/topic_conf.h"
+
 #include "broker/config/broker_conf.h"
 
 #include "tests/support/test_main.h"
