@@ -35,5 +35,6 @@ int tool_done(const struct invocation *inv);
 
 int cmd_api_versions(const struct invocation *inv);
 int cmd_consume(const struct invocation *inv);
+int cmd_dump_log(const struct invocation *inv);
 int cmd_produce(const struct invocation *inv);
 int cmd_topics(const struct invocation *inv);

@@ -88,7 +88,7 @@ static int scan_records(const struct batch *b, int64_t *ret_bytes)
     }
     if (r == 0)
         r = record_scan_at_end(&s);
-    return r == 1 ? 0 : -1;
+    return r == 1 && batch_count(b) >= 0 ? 0 : -1;
 }
 
 static void check_batch(const struct batch *b)
