@@ -26,21 +26,39 @@ static uint64_t take_long_varint(struct cursor *c, size_t max_bytes)
     return v;
 }
 
-/* Nearly all lengths and deltas take one byte. */
+/* Lengths and deltas take one byte, at times two or three; the rest is out of line. */
+static inline uint64_t take_varint_u(struct cursor *c, size_t max_bytes)
+{
+    const uint8_t *p = c->p;
+
+    if (c->end - p >= 3) {
+        uint64_t v = p[0] & 0x7f;
+        if (p[0] < 0x80) {
+            c->p += 1;
+            return v;
+        }
+        v |= (uint64_t)(p[1] & 0x7f) << 7;
+        if (p[1] < 0x80) {
+            c->p += 2;
+            return v;
+        }
+        v |= (uint64_t)(p[2] & 0x7f) << 14;
+        if (p[2] < 0x80) {
+            c->p += 3;
+            return v;
+        }
+    }
+    return take_long_varint(c, max_bytes);
+}
+
 static inline int32_t take_varint(struct cursor *c)
 {
-    if (c->p < c->end && *c->p < 0x80) {
-        uint8_t v = *c->p++;
-        return (int32_t)(v >> 1) ^ -(int32_t)(v & 1);
-    }
-    return (int32_t)unzigzag((uint32_t)take_long_varint(c, VARINT_MAX_BYTES));
+    return (int32_t)unzigzag((uint32_t)take_varint_u(c, VARINT_MAX_BYTES));
 }
 
 static inline int64_t take_varlong(struct cursor *c)
 {
-    if (c->p < c->end && *c->p < 0x80)
-        return take_varint(c);
-    return unzigzag(take_long_varint(c, VARLONG_MAX_BYTES));
+    return unzigzag(take_varint_u(c, VARLONG_MAX_BYTES));
 }
 
 /* Any negative length is null, as Kafka reads it. */
@@ -104,6 +122,70 @@ int record_header_next(struct slice *rest, struct record_header *ret)
     *rest = slice_from(*rest, (size_t)(c.p - rest->p));
     *ret = h;
     return 0;
+}
+
+/* Skips a length and as many bytes; false where the length is negative: null. */
+static inline bool skip_bytes(struct cursor *c)
+{
+    int32_t n = take_varint(c);
+
+    if (n < 0)
+        return false;
+    if (n > c->end - c->p) {
+        c->is_bad = true;
+        return true;
+    }
+    c->p += n;
+    return true;
+}
+
+static void skip_headers(struct cursor *c, int32_t count)
+{
+    if (count < 0)
+        c->is_bad = true;
+    for (int32_t i = 0; i < count && !c->is_bad; i++) {
+        if (!skip_bytes(c))
+            c->is_bad = true;
+        skip_bytes(c);
+    }
+}
+
+/* The record at c->p, which ends at the end of *c; c->p is then there too. */
+static inline void walk_body(struct cursor *c, uint64_t base, struct record_walk *w)
+{
+    c->p++;
+    int64_t timestamp = (int64_t)(base + (uint64_t)take_varlong(c));
+    take_varint(c);
+    w->null_keys += !skip_bytes(c);
+    skip_bytes(c);
+    int32_t headers = take_varint(c);
+    if (headers != 0)
+        skip_headers(c, headers);
+    w->min_timestamp = MIN(w->min_timestamp, timestamp);
+    w->max_timestamp = MAX(w->max_timestamp, timestamp);
+}
+
+int record_walk(const struct batch *b, struct record_walk *ret)
+{
+    struct record_walk w = {.min_timestamp = INT64_MAX, .max_timestamp = INT64_MIN};
+    struct slice payload = batch_payload(b);
+    struct cursor c = {.p = payload.p, .end = payload.p + payload.len};
+    const uint8_t *end = c.end;
+    uint64_t base = (uint64_t)batch_base_timestamp(b);
+
+    for (int32_t left = batch_count(b); left > 0; left--) {
+        int32_t body = take_varint(&c);
+
+        if (c.is_bad || body < 1 || body > end - c.p)
+            return -EBADMSG;
+        c.end = c.p + body;
+        walk_body(&c, base, &w);
+        if (c.is_bad || c.p != c.end)
+            return -EBADMSG;
+        c.end = end;
+    }
+    *ret = w;
+    return c.p == end ? 0 : -E2BIG;
 }
 
 int64_t record_timestamp(const struct batch *b, const struct record *rec)

@@ -45,6 +45,20 @@ int record_header_next(struct slice *rest, struct record_header *ret) MUST_CHECK
 int64_t record_timestamp(const struct batch *b, const struct record *rec);
 int64_t record_offset(const struct batch *b, const struct record *rec);
 
+/* What a walk over all records of a plain v2 batch finds. */
+struct record_walk {
+    int64_t min_timestamp; /* base and delta added up, whatever the batch's timestamp type is */
+    int64_t max_timestamp;
+    int32_t null_keys;
+};
+
+/*
+ * Checks the structure of all records of an uncompressed batch: lengths, count, no bytes left over.
+ * The one loop that every produced record passes: nothing is stored for a record. -EBADMSG; -E2BIG
+ * where records are whole but bytes are left behind the last one.
+ */
+int record_walk(const struct batch *b, struct record_walk *ret) MUST_CHECK;
+
 /* ---- control records ---- */
 
 enum control_type { CONTROL_ABORT = 0, CONTROL_COMMIT = 1, CONTROL_UNKNOWN = -1 };

@@ -29,23 +29,45 @@ void record_scan_deinit(struct record_scan *s)
     s->block = NULL;
 }
 
-/* True if at least one byte can be read. */
-static bool refill(struct record_scan *s)
+/* Unpacks more behind what has not been read yet; false where there is no more, or no room. */
+static bool fill_block(struct record_scan *s)
 {
-    size_t n = 0;
+    size_t left = s->end - s->at, n = 0;
 
-    if (s->at < s->end)
-        return true;
-    if (s->error)
+    if (s->error || left == RECORD_SCAN_BLOCK)
         return false;
-    s->at = s->end = 0;
-    if (decompressor_read(s->unpack, s->block, RECORD_SCAN_BLOCK, &n) < 0)
+    memmove(s->block, s->block + s->at, left);
+    s->at = 0;
+    s->end = left;
+    if (decompressor_read(s->unpack, s->block + left, RECORD_SCAN_BLOCK - left, &n) < 0)
         s->error = -EPROTO;
     else if (n == 0)
         s->error = -ENODATA;
-    else
-        s->end = n;
-    return !s->error;
+    s->end += n;
+    return n > 0;
+}
+
+/* Whether the next record lies whole in the block, after filling it where that may help. */
+static bool is_in_block(struct record_scan *s)
+{
+    do {
+        size_t left = s->end - s->at;
+        uint64_t length = 0;
+        size_t head = varint_read_u(s->block + s->at, left, VARINT_MAX_BYTES, &length);
+        int64_t body = unzigzag((uint32_t)length);
+
+        if (head && body >= 0 && (size_t)body <= left - head)
+            return true;
+        if (head && (body < 0 || (size_t)body > RECORD_SCAN_BLOCK - head))
+            return false;
+    } while (fill_block(s));
+    return false;
+}
+
+/* True if at least one byte can be read. */
+static bool refill(struct record_scan *s)
+{
+    return s->at < s->end || fill_block(s);
 }
 
 static uint8_t take_byte(struct record_scan *s)
@@ -111,7 +133,8 @@ static void skip_headers(struct record_scan *s, int32_t count)
     }
 }
 
-int record_scan_next(struct record_scan *s, struct record *ret)
+/* A record larger than the block, or what the end of the stream leaves of one. */
+static int next_in_pieces(struct record_scan *s, struct record *ret)
 {
     uint64_t start = s->taken;
     int32_t body = take_varint(s);
@@ -129,6 +152,27 @@ int record_scan_next(struct record_scan *s, struct record *ret)
     if (body < 0 || ret->header_count < 0 || s->taken - body_start != (uint64_t)body)
         return -EBADMSG;
     ret->size = (uint32_t)(s->taken - start);
+    return 0;
+}
+
+static int next_in_block(struct record_scan *s, struct record *ret)
+{
+    struct slice rest = slice_of(s->block + s->at, s->end - s->at);
+    int r = record_next(&rest, ret);
+
+    if (r < 0)
+        return r;
+    s->at += ret->size;
+    s->taken += ret->size;
+    return 0;
+}
+
+int record_scan_next(struct record_scan *s, struct record *ret)
+{
+    int r = is_in_block(s) ? next_in_block(s, ret) : next_in_pieces(s, ret);
+
+    if (r < 0)
+        return r;
     ret->offset = record_offset(&s->batch, ret);
     ret->timestamp = record_timestamp(&s->batch, ret);
     return 0;

@@ -1,8 +1,8 @@
 /*
  * fuzz_record_batch.c - any bytes as a row of batches of any magic
  *
- * The iterator and the scan of a compressed batch see the same records, and records that were read
- * can be built into a batch that holds them again.
+ * The iterator, the walk of a plain batch and the scan of a compressed one see the same records,
+ * and records that were read can be built into a batch that holds them again.
  */
 #include "common/record/builder.h"
 #include "common/record/record_iter.h"
@@ -102,6 +102,11 @@ static void check_batch(const struct batch *b)
     (void)!batch_first_offset(b, &first);
     if (r == 0)
         check_copy(b, slice_of_str(strbuf_str(&copy)));
+    if (batch_is_v2(b) && batch_codec(b) == COMPRESSION_NONE && batch_count(b) >= 0) {
+        struct record_walk w;
+
+        assert((record_walk(b, &w) == 0) == (r == 0));
+    }
     if (batch_is_v2(b) && compression_is_known(batch_codec(b)) && scan_records(b, &bytes) == 0)
         assert(r == 0);
 }

@@ -124,7 +124,65 @@ START_TEST(other_control_records_are_known_to_be_unknown)
 }
 END_TEST
 
+START_TEST(a_walk_finds_the_span_of_time_and_keys_that_are_null)
+{
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        CLEANUP(arena_deinit) struct arena a = {0};
+        struct random_source r = {seed};
+        const struct batch_opts opts = BATCH_OPTS_PLAIN;
+        struct record want[100];
+        int count = 1 + (int)random_to(&r, 100), null_keys = 0;
+        struct batch b = only_batch(random_batch(&r, &opts, count, &a, want));
+        struct record_walk w;
+        int64_t min = INT64_MAX, max = 0;
+
+        for (int i = 0; i < count; i++) {
+            null_keys += !want[i].key.p;
+            min = MIN(min, want[i].timestamp);
+            max = MAX(max, want[i].timestamp);
+        }
+        ck_assert_int_eq(record_walk(&b, &w), 0);
+        ck_assert_int_eq(w.null_keys, null_keys);
+        ck_assert_int_eq(w.min_timestamp, min);
+        ck_assert_int_eq(w.max_timestamp, max);
+    }
+}
+END_TEST
+
+/* Whatever a byte is changed to, the walk and the reading of record by record judge the same. */
+START_TEST(a_walk_judges_as_reading_does)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    struct random_source r = {77};
+    const struct batch_opts opts = BATCH_OPTS_PLAIN;
+    struct slice bytes = random_batch(&r, &opts, 3, &a, NULL);
+    uint8_t *p = (uint8_t *)(uintptr_t)bytes.p;
+    int bad = 0;
+
+    for (int i = 0; i < 20000; i++) {
+        size_t at = BATCH_V2_HEADER + random_to(&r, (uint32_t)(bytes.len - BATCH_V2_HEADER));
+        uint8_t was = p[at];
+        struct record_walk w;
+        struct record rec;
+        int read = 0;
+
+        p[at] = (uint8_t)random_next(&r);
+        struct batch b = only_batch(bytes);
+        struct slice rest = batch_payload(&b);
+        for (int n = 0; n < 3 && read == 0; n++)
+            read = record_next(&rest, &rec);
+        if (read == 0 && rest.len > 0)
+            read = -E2BIG;
+        ck_assert_int_eq(record_walk(&b, &w), read);
+        bad += read != 0;
+        p[at] = was;
+    }
+    ck_assert_int_gt(bad, 0);
+}
+END_TEST
+
 TEST_MAIN("common/record/record", the_worked_example_holds_two_records,
           a_lie_in_any_length_is_refused, what_was_built_is_read_back,
           the_append_time_is_every_records_timestamp, the_worked_marker_is_a_commit,
-          other_control_records_are_known_to_be_unknown)
+          other_control_records_are_known_to_be_unknown,
+          a_walk_finds_the_span_of_time_and_keys_that_are_null, a_walk_judges_as_reading_does)

@@ -67,5 +67,47 @@ START_TEST(a_payload_that_does_not_unpack_is_told_from_broken_records)
 }
 END_TEST
 
+/* Sizes around that of the block, so that records end on, before and behind its end. */
+START_TEST(records_larger_than_the_block_are_scanned)
+{
+    static const size_t sizes[] = {10,
+                                   RECORD_SCAN_BLOCK,
+                                   5,
+                                   3 * RECORD_SCAN_BLOCK,
+                                   RECORD_SCAN_BLOCK - 9,
+                                   RECORD_SCAN_BLOCK - 8,
+                                   1,
+                                   RECORD_SCAN_BLOCK / 2,
+                                   RECORD_SCAN_BLOCK / 2};
+
+    for (int codec = 1; codec < COMPRESSION_COUNT; codec++) {
+        CLEANUP(arena_deinit) struct arena a = {0};
+        CLEANUP(record_scan_deinit) struct record_scan s = {0};
+        CLEANUP(batch_builder_deinit) struct batch_builder bb;
+        CLEANUP(strbuf_deinit) struct strbuf out = {0};
+        struct batch_opts opts = BATCH_OPTS_PLAIN;
+        struct record rec;
+
+        opts.codec = (enum compression)codec;
+        batch_builder_init(&bb, &opts);
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+            batch_builder_add(
+                &bb, &(struct record){.offset = (int64_t)i,
+                                      .timestamp = 7,
+                                      .value = slice_of(arena_zalloc(&a, sizes[i]), sizes[i])});
+        ck_assert_int_eq(batch_builder_finish(&bb, &out), 0);
+        struct batch b = only_batch(slice_of_str(strbuf_str(&out)));
+        ck_assert_int_eq(record_scan_init(&s, &b), 0);
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+            ck_assert_int_eq(record_scan_next(&s, &rec), 0);
+            ck_assert_int_eq(rec.offset, (int64_t)i);
+            ck_assert_uint_eq(rec.value.len, sizes[i]);
+        }
+        ck_assert_int_eq(record_scan_at_end(&s), 1);
+    }
+}
+END_TEST
+
 TEST_MAIN("common/record/record_scan", a_scan_sees_what_was_built, more_bytes_than_records_are_seen,
-          a_payload_that_does_not_unpack_is_told_from_broken_records)
+          a_payload_that_does_not_unpack_is_told_from_broken_records,
+          records_larger_than_the_block_are_scanned)
