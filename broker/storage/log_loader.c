@@ -1,0 +1,167 @@
+/*
+ * log_loader.c - opens the logs of one dir at start, with num.recovery.threads.per.data.dir threads
+ */
+#include "broker/storage/manager_internal.h"
+
+#include "broker/storage/names.h"
+#include "common/base/say.h"
+#include "common/io/fs.h"
+
+#include <errno.h>
+
+enum { SAY_EVERY_US = 5 * 1000 * 1000, MAX_THREADS = 64 };
+
+/* One dir being loaded; threads take names one by one. */
+struct loading {
+    struct log_manager *m;
+    struct log_dir *dir;
+    struct fs_names names;
+    _Atomic size_t next;
+    _Atomic size_t opened;
+    _Atomic int result;
+    _Atomic int64_t said_us;
+    int64_t begun_us;
+};
+
+static int open_log(struct loading *l, const struct log_dir_name *name, const char *entry,
+                    struct log **ret)
+{
+    const struct log_manager_opts *opts = &l->m->opts;
+    CLEANUP(free_p) char *topic = str_dup(name->topic);
+    CLEANUP(free_p) char *path = xasprintf("%s/%s", l->dir->path, entry);
+    const struct checkpoint_entry *recovery =
+        checkpoint_find(&l->dir->recovery_points, name->topic, name->partition);
+    const struct checkpoint_entry *start =
+        checkpoint_find(&l->dir->start_offsets, name->topic, name->partition);
+    struct topic_conf *conf = opts->events.topic_conf
+                                  ? opts->events.topic_conf(opts->events.ctx, topic)
+                                  : topic_conf_new();
+
+    if (!conf) {
+        say_error("log %s: the settings of topic %s cannot be read", path, topic);
+        return -EIO;
+    }
+    int r = log_open(
+        &(struct log_open_opts){
+            .topic = name->topic,
+            .partition = name->partition,
+            .root = l->dir->path,
+            .path = path,
+            .conf = conf,
+            .clock = opts->clock,
+            .hooks = &l->m->hooks,
+            .producer_id_expiration_ms = opts->producer_id_expiration_ms,
+            .is_clean = l->dir->was_clean,
+            .recovery_point = recovery ? recovery->offset : 0,
+            .start_offset = start ? start->offset : 0,
+        },
+        ret);
+    topic_conf_unref(conf);
+    return r;
+}
+
+static int load_log(struct loading *l, const struct log_dir_name *name, const char *entry)
+{
+    const struct checkpoint_entry *hw =
+        checkpoint_find(&l->dir->high_watermarks, name->topic, name->partition);
+    struct log *log;
+    int r = open_log(l, name, entry, &log);
+
+    if (r < 0) {
+        say_error("log %s/%s cannot be opened: %s", l->dir->path, entry, strerror(-r));
+        return r;
+    }
+    log->checkpointed_hw = hw ? hw->offset : 0;
+    r = manager_add(l->m, log);
+    if (r == -EEXIST) {
+        say_error("two log dirs hold partition %s: one of them is %s; move the one with less data "
+                  "away, then start again",
+                  log->key, log->path);
+        log_unref(log);
+    }
+    return r;
+}
+
+static int load_entry(struct loading *l, const char *entry)
+{
+    CLEANUP(free_p) char *path = xasprintf("%s/%s", l->dir->path, entry);
+    struct log_dir_name name;
+
+    if (log_dir_name_parse(entry, &name) < 0)
+        return 0;
+    switch (name.kind) {
+    case LOG_DIR_PLAIN:
+        return load_log(l, &name, entry);
+    case LOG_DIR_DELETE:
+        keeper_remove_later(l->m, path, 0);
+        return 0;
+    default:
+        say_warn("%s is left alone: it belongs to a move between log dirs that was not finished, "
+                 "or to a topic that is gone",
+                 path);
+        return 0;
+    }
+}
+
+static void tell_progress(struct loading *l)
+{
+    int64_t now = clock_mono_us(l->m->opts.clock);
+    int64_t said = l->said_us;
+
+    if (now - said < SAY_EVERY_US || !atomic_compare_exchange_strong(&l->said_us, &said, now))
+        return;
+    say_info("loading logs of %s: %zu of %zu done after %" PRId64 " s%s", l->dir->path,
+             (size_t)l->opened, l->names.count, (now - l->begun_us) / 1000000,
+             l->dir->was_clean ? "" : " (recovering, as the last stop was not clean)");
+}
+
+static void load_some(void *arg)
+{
+    struct loading *l = arg;
+    size_t i;
+
+    while (l->result == 0 && (i = l->next++) < l->names.count) {
+        int r = load_entry(l, l->names.v[i]);
+
+        if (r < 0)
+            l->result = r;
+        l->opened++;
+        tell_progress(l);
+    }
+}
+
+static int load_in_parallel(struct loading *l)
+{
+    struct thread threads[MAX_THREADS];
+    int wanted = (int)MIN((size_t)CLAMP(l->m->opts.recovery_threads_per_dir, 1, MAX_THREADS),
+                          l->names.count);
+    int started = 0;
+
+    /* Finding an entry sorts a checkpoint at first use, which is not for many threads at once. */
+    checkpoint_find(&l->dir->recovery_points, STR(""), 0);
+    checkpoint_find(&l->dir->start_offsets, STR(""), 0);
+    checkpoint_find(&l->dir->high_watermarks, STR(""), 0);
+    for (; started < wanted - 1; started++) {
+        if (thread_start(&threads[started], "log-loader", load_some, l) < 0)
+            break;
+    }
+    load_some(l);
+    for (int i = 0; i < started; i++)
+        thread_join(&threads[i]);
+    return l->result;
+}
+
+int loader_load_dir(struct log_manager *m, struct log_dir *dir)
+{
+    struct loading l = {.m = m, .dir = dir};
+    int r = log_dir_begin_load(dir);
+
+    l.begun_us = l.said_us = clock_mono_us(m->opts.clock);
+    if (r == 0)
+        r = fs_list_dir(dir->path, &l.names);
+    if (r == 0)
+        r = load_in_parallel(&l);
+    fs_names_deinit(&l.names);
+    dir->is_loaded = r == 0;
+    return r;
+}

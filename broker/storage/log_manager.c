@@ -1,0 +1,560 @@
+#include "broker/storage/log_manager.h"
+
+#include "broker/storage/manager_internal.h"
+#include "broker/storage/names.h"
+#include "common/base/err.h"
+#include "common/base/say.h"
+#include "common/io/fs.h"
+
+#include <errno.h>
+
+/* ---- dirs ---- */
+
+struct log_dir *manager_dir_of(struct log_manager *m, const struct log *log)
+{
+    for (int i = 0; i < m->dir_count; i++) {
+        if (m->dirs[i].path == log->root)
+            return &m->dirs[i];
+    }
+    return NULL;
+}
+
+static bool is_live(const struct log_dir *d)
+{
+    return !d->is_offline;
+}
+
+static int live_count(const struct log_manager *m)
+{
+    int n = 0;
+
+    for (int i = 0; i < m->dir_count; i++)
+        n += is_live(&m->dirs[i]);
+    return n;
+}
+
+int log_manager_offline_dir_count(struct log_manager *m)
+{
+    return m->dir_count - live_count(m);
+}
+
+/* A dir that another process holds, or with another's identity, is the operator's slip and stops the
+ * start; one that the disk refuses is offline. */
+static int open_dir(struct log_manager *m, int i, char **ret_why)
+{
+    CLEANUP(free_p) char *why = NULL;
+    int r = log_dir_open(m->opts.dirs[i], &m->dirs[i], &why);
+
+    if (r == 0)
+        return 0;
+    if (r == -EAGAIN || r == -EINVAL) {
+        *ret_why = TAKE(why);
+        return r;
+    }
+    say_error("log dir %s is offline: %s", m->opts.dirs[i], why ? why : strerror(-r));
+    m->dirs[i].is_offline = true;
+    return 0;
+}
+
+int log_manager_new(const struct log_manager_opts *opts, struct log_manager **ret, char **ret_why)
+{
+    struct log_manager *m = xnew(struct log_manager);
+    int r = 0;
+
+    m->opts = *opts;
+    mutex_init(&m->lock, LOCK_LOGS);
+    m->dirs = xnew_array(struct log_dir, (size_t)opts->dir_count);
+    m->log_counts = xnew_array(int, (size_t)opts->dir_count);
+    keeper_init(m);
+    for (; m->dir_count < opts->dir_count && r == 0; m->dir_count++)
+        r = open_dir(m, m->dir_count, ret_why);
+    if (r == 0 && live_count(m) == 0) {
+        *ret_why = xstrdup("no directory of log.dirs can be used; the lines above say why");
+        r = -EIO;
+    }
+    if (r < 0)
+        m = log_manager_free(m);
+    *ret = m;
+    return r;
+}
+
+static void free_offline(struct log_manager *m)
+{
+    struct offline_log *o, *next;
+
+    HASH_ITER(hh, m->offline, o, next)
+    {
+        HASH_DEL(m->offline, o);
+        free(o->key);
+        free(o);
+    }
+}
+
+static void drop_logs(struct log_manager *m)
+{
+    struct log *log, *next;
+
+    HASH_ITER(hh, m->logs, log, next)
+    {
+        HASH_DEL(m->logs, log);
+        log_unref(log);
+    }
+}
+
+struct log_manager *log_manager_free(struct log_manager *m)
+{
+    if (!m)
+        return NULL;
+    keeper_stop(m);
+    drop_logs(m);
+    free_offline(m);
+    for (int i = 0; i < m->dir_count; i++)
+        log_dir_deinit(&m->dirs[i]);
+    mutex_deinit(&m->lock);
+    free(m->log_counts);
+    free(m->dirs);
+    free(m);
+    return NULL;
+}
+
+/* ---- identity ---- */
+
+static int conflict(char **ret_why, const struct log_dir *a, const struct log_dir *b, const char *what)
+{
+    *ret_why = xasprintf("log dirs %s and %s have different %s in meta.properties: they belong to "
+                         "different brokers; correct log.dirs",
+                         a->path, b->path, what);
+    return -EINVAL;
+}
+
+int log_manager_identity(struct log_manager *m, int32_t *ret_broker_id, char **ret_cluster_id,
+                         char **ret_why)
+{
+    const struct log_dir *broker = NULL, *cluster = NULL;
+
+    for (int i = 0; i < m->dir_count; i++) {
+        const struct log_dir *d = &m->dirs[i];
+
+        if (!is_live(d))
+            continue;
+        if (d->broker_id >= 0 && broker && broker->broker_id != d->broker_id)
+            return conflict(ret_why, broker, d, "broker.id");
+        if (d->cluster_id && cluster && strcmp(cluster->cluster_id, d->cluster_id) != 0)
+            return conflict(ret_why, cluster, d, "cluster.id");
+        broker = d->broker_id >= 0 ? d : broker;
+        cluster = d->cluster_id ? d : cluster;
+    }
+    *ret_broker_id = broker ? broker->broker_id : -1;
+    *ret_cluster_id = cluster ? xstrdup(cluster->cluster_id) : NULL;
+    return 0;
+}
+
+int log_manager_set_identity(struct log_manager *m, int32_t broker_id, const char *cluster_id)
+{
+    int r = 0;
+
+    for (int i = 0; i < m->dir_count; i++) {
+        if (!is_live(&m->dirs[i]))
+            continue;
+        r = log_dir_write_identity(&m->dirs[i], broker_id, cluster_id);
+        if (r < 0)
+            log_manager_dir_failed(m, m->dirs[i].path, r, "meta.properties cannot be written");
+    }
+    return live_count(m) ? 0 : r;
+}
+
+/* ---- the table ---- */
+
+static char *key_of(struct str topic, int32_t partition)
+{
+    return log_dir_name_make(topic, partition);
+}
+
+static struct log *find(struct log_manager *m, const char *key)
+{
+    struct log *log;
+
+    HASH_FIND(hh, m->logs, key, strlen(key), log);
+    return log;
+}
+
+struct log *log_manager_get(struct log_manager *m, struct str topic, int32_t partition)
+{
+    CLEANUP(free_p) char *key = key_of(topic, partition);
+
+    LOCK_SCOPE(&m->lock);
+    struct log *log = find(m, key);
+    return log ? log_ref(log) : NULL;
+}
+
+void log_put(struct log *log)
+{
+    log_unref(log);
+}
+
+void log_put_p(struct log **log)
+{
+    log_unref(*log);
+}
+
+int manager_add(struct log_manager *m, struct log *log)
+{
+    log->key = key_of(str_of(log->topic), log->partition);
+    log->key_len = strlen(log->key);
+    LOCK_SCOPE(&m->lock);
+    if (find(m, log->key))
+        return -EEXIST;
+    HASH_ADD_KEYPTR(hh, m->logs, log->key, log->key_len, log);
+    m->log_counts[manager_dir_of(m, log) - m->dirs]++;
+    return 0;
+}
+
+struct log **manager_all(struct log_manager *m, const struct log_dir *dir, size_t *ret_count)
+{
+    struct log *log, *next;
+    size_t n = 0;
+
+    LOCK_SCOPE(&m->lock);
+    struct log **all = xnew_array(struct log *, HASH_COUNT(m->logs));
+    HASH_ITER(hh, m->logs, log, next)
+    {
+        if (!dir || log->root == dir->path)
+            all[n++] = log_ref(log);
+    }
+    *ret_count = n;
+    return all;
+}
+
+void manager_put_all(struct log **logs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        log_unref(logs[i]);
+    free(logs);
+}
+
+void log_manager_each(struct log_manager *m, bool (*each)(struct log *log, void *ctx), void *ctx)
+{
+    size_t count;
+    struct log **all = manager_all(m, NULL, &count);
+
+    for (size_t i = 0; i < count && each(all[i], ctx); i++)
+        continue;
+    manager_put_all(all, count);
+}
+
+/* ---- checkpoints ---- */
+
+static void add_entry(struct checkpoint *c, struct log *log, enum log_dir_file which)
+{
+    int64_t offset = which == DIR_RECOVERY_POINTS  ? log_recovery_point(log)
+                     : which == DIR_START_OFFSETS ? log_start_offset(log)
+                                                  : log_high_watermark(log);
+
+    /* A start that is the first segment's own needs no mention. */
+    if (which != DIR_START_OFFSETS || offset > log_first_base(log))
+        checkpoint_add(c, str_of(log->topic), log->partition, offset);
+}
+
+int manager_checkpoint(struct log_manager *m, struct log_dir *dir, enum log_dir_file which)
+{
+    CLEANUP(checkpoint_deinit) struct checkpoint c = {0};
+    size_t count;
+
+    if (!is_live(dir))
+        return 0;
+    struct log **all = manager_all(m, dir, &count);
+    for (size_t i = 0; i < count; i++)
+        add_entry(&c, all[i], which);
+    int r = log_dir_write(dir, which, &c);
+    manager_put_all(all, count);
+    if (r < 0)
+        log_manager_dir_failed(m, dir->path, r, "a checkpoint cannot be written");
+    return r;
+}
+
+int64_t log_manager_checkpointed_hw(struct log_manager *m, struct str topic, int32_t partition)
+{
+    struct log *CLEANUP(log_put_p) log = log_manager_get(m, topic, partition);
+
+    return log ? log->checkpointed_hw : 0;
+}
+
+void log_manager_enable_hw_checkpoints(struct log_manager *m)
+{
+    m->writes_hws = true;
+}
+
+/* ---- create ---- */
+
+static struct log_dir *emptiest_dir(struct log_manager *m)
+{
+    struct log_dir *best = NULL;
+
+    LOCK_SCOPE(&m->lock);
+    for (int i = 0; i < m->dir_count; i++) {
+        if (is_live(&m->dirs[i]) && (!best || m->log_counts[i] < m->log_counts[best - m->dirs]))
+            best = &m->dirs[i];
+    }
+    return best;
+}
+
+/* A checkpoint that still names a deleted log must not be taken for the new one's after a crash. */
+static int forget_deleted(struct log_manager *m)
+{
+    bool is_stale = false;
+    int r = 0;
+
+    WITH_LOCK(&m->lock)
+    {
+        is_stale = m->is_any_stale;
+        m->is_any_stale = false;
+    }
+    for (int i = 0; is_stale && i < m->dir_count && r == 0; i++) {
+        r = manager_checkpoint(m, &m->dirs[i], DIR_RECOVERY_POINTS);
+        if (r == 0)
+            r = manager_checkpoint(m, &m->dirs[i], DIR_START_OFFSETS);
+        if (r == 0 && m->writes_hws)
+            r = manager_checkpoint(m, &m->dirs[i], DIR_HIGH_WATERMARKS);
+    }
+    return r;
+}
+
+static int create_in(struct log_manager *m, struct log_dir *dir, const struct log_create_opts *opts,
+                     struct log **ret)
+{
+    CLEANUP(free_p) char *name = key_of(opts->topic, opts->partition);
+    CLEANUP(free_p) char *path = xasprintf("%s/%s", dir->path, name);
+    int r = fs_mkdir(path);
+
+    if (r == -EEXIST)
+        r = 0;
+    if (r == 0)
+        r = fs_fsync_dir(dir->path);
+    if (r < 0)
+        return r;
+    return log_open(
+        &(struct log_open_opts){
+            .topic = opts->topic,
+            .partition = opts->partition,
+            .root = dir->path,
+            .path = path,
+            .conf = opts->conf,
+            .clock = m->opts.clock,
+            .hooks = &m->hooks,
+            .producer_id_expiration_ms = m->opts.producer_id_expiration_ms,
+            .is_clean = true,
+        },
+        ret);
+}
+
+static int create_new(struct log_manager *m, const struct log_create_opts *opts, struct log **ret)
+{
+    struct log_dir *dir;
+
+    if (!opts->is_new && log_manager_offline_dir_count(m) > 0)
+        return KAFKA_STORAGE_ERROR;
+    if (forget_deleted(m) < 0)
+        return KAFKA_STORAGE_ERROR;
+    while ((dir = emptiest_dir(m))) {
+        struct log *log;
+        int r = create_in(m, dir, opts, &log);
+
+        if (r < 0) {
+            log_manager_dir_failed(m, dir->path, r, "a log cannot be made");
+            continue;
+        }
+        struct log *mine = log_ref(log);
+        r = manager_add(m, log);
+        assert(r == 0); /* the caller makes one log at a time */
+        *ret = mine;
+        return 0;
+    }
+    return KAFKA_STORAGE_ERROR;
+}
+
+int log_manager_create(struct log_manager *m, const struct log_create_opts *opts, struct log **ret)
+{
+    struct log *log = log_manager_get(m, opts->topic, opts->partition);
+    int r = 0;
+
+    if (!log && log_manager_is_offline(m, opts->topic, opts->partition))
+        return KAFKA_STORAGE_ERROR;
+    if (!log)
+        r = create_new(m, opts, &log);
+    if (r)
+        return r;
+    r = uuid_is_zero(opts->topic_id) ? 0 : log_set_topic_id(log, opts->topic_id);
+    if (r == 0) {
+        *ret = log;
+        return 0;
+    }
+    if (r < 0) {
+        log_manager_dir_failed(m, log->root, r, "partition.metadata cannot be written");
+        r = KAFKA_STORAGE_ERROR;
+    }
+    log_unref(log);
+    return r;
+}
+
+/* ---- delete ---- */
+
+int log_manager_delete(struct log_manager *m, struct str topic, int32_t partition)
+{
+    CLEANUP(free_p) char *key = key_of(topic, partition);
+    CLEANUP(free_p) char *name = log_dir_name_make_delete(topic, partition);
+    struct log *CLEANUP(log_put_p) log = NULL; /* the table's reference */
+
+    WITH_LOCK(&m->lock)
+    {
+        log = find(m, key);
+        if (log) {
+            HASH_DEL(m->logs, log);
+            m->log_counts[manager_dir_of(m, log) - m->dirs]--;
+            m->is_any_stale = true;
+        }
+    }
+    if (!log)
+        return 0;
+    CLEANUP(free_p) char *path = xasprintf("%s/%s", log->root, name);
+    struct topic_conf *conf = log_conf(log);
+    int64_t delay_ms = conf->file_delete_delay_ms;
+    topic_conf_unref(conf);
+    log->is_closed = true;
+    int r = log_move_dir(log, path);
+    if (r < 0) {
+        log_manager_dir_failed(m, log->root, r, "a log's directory cannot be renamed for deletion");
+        return r;
+    }
+    say_info("log deleted partition=%s files go in %" PRId64 " ms (file.delete.delay.ms)", key, delay_ms);
+    keeper_remove_later(m, path, delay_ms);
+    return 0;
+}
+
+/* ---- failure of a dir ---- */
+
+bool log_manager_is_offline(struct log_manager *m, struct str topic, int32_t partition)
+{
+    CLEANUP(free_p) char *key = key_of(topic, partition);
+    struct offline_log *o;
+
+    LOCK_SCOPE(&m->lock);
+    HASH_FIND_STR(m->offline, key, o);
+    return o != NULL;
+}
+
+static void note_offline(struct log_manager *m, const char *key)
+{
+    struct offline_log *o;
+
+    HASH_FIND_STR(m->offline, key, o);
+    if (o)
+        return;
+    o = xnew(struct offline_log);
+    o->key = xstrdup(key);
+    HASH_ADD_KEYPTR(hh, m->offline, o->key, strlen(o->key), o);
+}
+
+static void take_logs_offline(struct log_manager *m, const struct log_dir *d)
+{
+    struct log *log, *next, *gone = NULL;
+
+    WITH_LOCK(&m->lock)
+    {
+        HASH_ITER(hh, m->logs, log, next)
+        {
+            if (log->root != d->path)
+                continue;
+            HASH_DEL(m->logs, log);
+            note_offline(m, log->key);
+            log->is_broken = true;
+            DL_APPEND2(gone, log, hh.prev, hh.next);
+        }
+    }
+    while (gone) {
+        log = gone;
+        gone = log->hh.next;
+        log_unref(log);
+    }
+}
+
+void log_manager_dir_failed(struct log_manager *m, const char *dir, int err, const char *what)
+{
+    const struct log_manager_events *ev = &m->opts.events;
+
+    for (int i = 0; i < m->dir_count; i++) {
+        struct log_dir *d = &m->dirs[i];
+
+        if (strcmp(d->path, dir) != 0 || atomic_exchange(&d->is_offline, true))
+            continue;
+        say_error("log dir %s is offline: %s: %s%s; its partitions are led elsewhere now, and come "
+                  "back when the disk is mended and this broker started again",
+                  dir, what, strerror(-err),
+                  err == -ENOSPC || err == -EDQUOT ? " (free space, or lower retention)" : "");
+        take_logs_offline(m, d);
+        if (ev->dir_failed)
+            ev->dir_failed(ev->ctx, d->path);
+        if (live_count(m) == 0 && ev->all_dirs_failed)
+            ev->all_dirs_failed(ev->ctx);
+    }
+}
+
+/* ---- start and stop ---- */
+
+int log_manager_load(struct log_manager *m)
+{
+    int64_t begun = clock_mono_us(m->opts.clock);
+    int r = 0;
+
+    for (int i = 0; i < m->dir_count && r == 0; i++) {
+        struct log_dir *d = &m->dirs[i];
+
+        if (!is_live(d))
+            continue;
+        r = loader_load_dir(m, d);
+        if (r < 0 && r != -EEXIST && r != -ECANCELED) {
+            log_manager_dir_failed(m, d->path, r, "its logs cannot be loaded");
+            r = live_count(m) ? 0 : r;
+        }
+    }
+    say_info("logs loaded count=%u dirs=%d ms=%" PRId64, HASH_COUNT(m->logs), live_count(m),
+             (clock_mono_us(m->opts.clock) - begun) / 1000);
+    return r;
+}
+
+int log_manager_start(struct log_manager *m)
+{
+    return keeper_start(m);
+}
+
+static int close_dir(struct log_manager *m, struct log_dir *d)
+{
+    size_t count;
+    struct log **all = manager_all(m, d, &count);
+    int r = 0;
+
+    for (size_t i = 0; i < count && r == 0; i++)
+        r = log_close(all[i]);
+    manager_put_all(all, count);
+    if (r == 0)
+        r = manager_checkpoint(m, d, DIR_RECOVERY_POINTS);
+    if (r == 0)
+        r = manager_checkpoint(m, d, DIR_START_OFFSETS);
+    if (r == 0 && m->writes_hws)
+        r = manager_checkpoint(m, d, DIR_HIGH_WATERMARKS);
+    return r;
+}
+
+void log_manager_stop(struct log_manager *m)
+{
+    keeper_stop(m);
+    for (int i = 0; i < m->dir_count; i++) {
+        struct log_dir *d = &m->dirs[i];
+        int r = is_live(d) && (d->is_loaded || d->was_clean) ? close_dir(m, d) : -ECANCELED;
+
+        if (r == 0)
+            r = log_dir_mark_clean(d);
+        if (r < 0 && r != -ECANCELED)
+            say_error("log dir %s was not closed cleanly: %s; it is recovered at the next start",
+                      d->path, strerror(-r));
+    }
+}
