@@ -167,6 +167,10 @@ static int note_aborted(struct log *log, const struct completed_txn *c)
     const struct txn_entry e = {c->producer_id, c->first_offset, c->last_offset,
                                 producer_state_lso_after(log->producers, c)};
 
+    WITH_LOCK(&log->shared)
+    {
+        log_active(log)->has_txns = true;
+    }
     return txn_index_append(path, e);
 }
 

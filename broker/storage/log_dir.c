@@ -40,13 +40,14 @@ static int lock_dir(struct log_dir *d, char **ret_why)
     if (fcntl(d->lock_fd, F_SETLK, &all) == 0)
         return 0;
     int r = errno == EACCES ? -EAGAIN : -errno;
-    *ret_why = r == -EAGAIN
-                   ? xasprintf("log dir %s is in use by another process (it holds %s): stop that "
-                               "broker first, or correct log.dirs",
-                               d->path, path)
-                   : xasprintf("%s cannot be locked: %s; a network file system without locks cannot "
-                               "hold a log dir",
-                               path, strerror(-r));
+    *ret_why =
+        r == -EAGAIN
+            ? xasprintf("log dir %s is in use by another process (it holds %s): stop that "
+                        "broker first, or correct log.dirs",
+                        d->path, path)
+            : xasprintf("%s cannot be locked: %s; a network file system without locks cannot "
+                        "hold a log dir",
+                        path, strerror(-r));
     return r;
 }
 
@@ -54,9 +55,10 @@ static int lock_dir(struct log_dir *d, char **ret_why)
 
 static int malformed(const char *path, const char *what, char **ret_why)
 {
-    *ret_why = xasprintf("%s: %s; correct it from another log dir of this broker, or restore it from "
-                         "a backup",
-                         path, what);
+    *ret_why =
+        xasprintf("%s: %s; correct it from another log dir of this broker, or restore it from "
+                  "a backup",
+                  path, what);
     return -EINVAL;
 }
 

@@ -12,8 +12,8 @@ struct log_dir {
     char *path;
     int lock_fd; /* -1: not locked */
     _Atomic bool is_offline;
-    bool was_clean;          /* it had the clean-shutdown marker */
-    bool is_loaded;          /* all its logs are; a marker may be written at the end */
+    bool was_clean;                    /* it had the clean-shutdown marker */
+    bool is_loaded;                    /* all its logs are; a marker may be written at the end */
     struct checkpoint recovery_points; /* as found at start */
     struct checkpoint start_offsets;
     struct checkpoint high_watermarks;

@@ -228,8 +228,7 @@ static struct removal *take_due(struct keeper *k, bool all, int64_t *ret_next) R
     int64_t now = clock_mono_us(manager_of(k)->opts.clock);
     struct removal *r, *next, *due = NULL;
 
-    LL_FOREACH_SAFE(k->removals, r, next)
-    {
+    LL_FOREACH_SAFE (k->removals, r, next) {
         if (!all && r->due_us > now) {
             *ret_next = MIN(*ret_next, r->due_us);
             continue;

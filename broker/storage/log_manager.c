@@ -82,8 +82,7 @@ static void free_offline(struct log_manager *m)
 {
     struct offline_log *o, *next;
 
-    HASH_ITER(hh, m->offline, o, next)
-    {
+    HASH_ITER (hh, m->offline, o, next) {
         HASH_DEL(m->offline, o);
         free(o->key);
         free(o);
@@ -94,8 +93,7 @@ static void drop_logs(struct log_manager *m)
 {
     struct log *log, *next;
 
-    HASH_ITER(hh, m->logs, log, next)
-    {
+    HASH_ITER (hh, m->logs, log, next) {
         HASH_DEL(m->logs, log);
         log_unref(log);
     }
@@ -119,7 +117,8 @@ struct log_manager *log_manager_free(struct log_manager *m)
 
 /* ---- identity ---- */
 
-static int conflict(char **ret_why, const struct log_dir *a, const struct log_dir *b, const char *what)
+static int conflict(char **ret_why, const struct log_dir *a, const struct log_dir *b,
+                    const char *what)
 {
     *ret_why = xasprintf("log dirs %s and %s have different %s in meta.properties: they belong to "
                          "different brokers; correct log.dirs",
@@ -187,16 +186,6 @@ struct log *log_manager_get(struct log_manager *m, struct str topic, int32_t par
     return log ? log_ref(log) : NULL;
 }
 
-void log_put(struct log *log)
-{
-    log_unref(log);
-}
-
-void log_put_p(struct log **log)
-{
-    log_unref(*log);
-}
-
 int manager_add(struct log_manager *m, struct log *log)
 {
     log->key = key_of(str_of(log->topic), log->partition);
@@ -216,8 +205,7 @@ struct log **manager_all(struct log_manager *m, const struct log_dir *dir, size_
 
     LOCK_SCOPE(&m->lock);
     struct log **all = xnew_array(struct log *, HASH_COUNT(m->logs));
-    HASH_ITER(hh, m->logs, log, next)
-    {
+    HASH_ITER (hh, m->logs, log, next) {
         if (!dir || log->root == dir->path)
             all[n++] = log_ref(log);
     }
@@ -244,14 +232,20 @@ void log_manager_each(struct log_manager *m, bool (*each)(struct log *log, void 
 
 /* ---- checkpoints ---- */
 
+static int64_t first_base(struct log *log)
+{
+    LOCK_SCOPE(&log->shared);
+    return log->segments[0]->base;
+}
+
 static void add_entry(struct checkpoint *c, struct log *log, enum log_dir_file which)
 {
-    int64_t offset = which == DIR_RECOVERY_POINTS  ? log_recovery_point(log)
+    int64_t offset = which == DIR_RECOVERY_POINTS ? log_recovery_point(log)
                      : which == DIR_START_OFFSETS ? log_start_offset(log)
                                                   : log_high_watermark(log);
 
     /* A start that is the first segment's own needs no mention. */
-    if (which != DIR_START_OFFSETS || offset > log_first_base(log))
+    if (which != DIR_START_OFFSETS || offset > first_base(log))
         checkpoint_add(c, str_of(log->topic), log->partition, offset);
 }
 
@@ -425,7 +419,8 @@ int log_manager_delete(struct log_manager *m, struct str topic, int32_t partitio
         log_manager_dir_failed(m, log->root, r, "a log's directory cannot be renamed for deletion");
         return r;
     }
-    say_info("log deleted partition=%s files go in %" PRId64 " ms (file.delete.delay.ms)", key, delay_ms);
+    say_info("log deleted partition=%s files go in %" PRId64 " ms (file.delete.delay.ms)", key,
+             delay_ms);
     keeper_remove_later(m, path, delay_ms);
     return 0;
 }
@@ -456,25 +451,22 @@ static void note_offline(struct log_manager *m, const char *key)
 
 static void take_logs_offline(struct log_manager *m, const struct log_dir *d)
 {
-    struct log *log, *next, *gone = NULL;
+    struct log **gone = NULL, *log, *next;
+    size_t count = 0;
 
     WITH_LOCK(&m->lock)
     {
-        HASH_ITER(hh, m->logs, log, next)
-        {
+        gone = xnew_array(struct log *, HASH_COUNT(m->logs));
+        HASH_ITER (hh, m->logs, log, next) {
             if (log->root != d->path)
                 continue;
             HASH_DEL(m->logs, log);
             note_offline(m, log->key);
             log->is_broken = true;
-            DL_APPEND2(gone, log, hh.prev, hh.next);
+            gone[count++] = log;
         }
     }
-    while (gone) {
-        log = gone;
-        gone = log->hh.next;
-        log_unref(log);
-    }
+    manager_put_all(gone, count);
 }
 
 void log_manager_dir_failed(struct log_manager *m, const char *dir, int err, const char *what)

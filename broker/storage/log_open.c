@@ -84,6 +84,8 @@ static int find_segments(struct log *log, struct damage *d)
             continue;
         if (f.type == SEGMENT_INDEX)
             indexed = f.base;
+        if (f.type == SEGMENT_TXNINDEX && last == f.base)
+            log_active(log)->has_txns = true;
         if (f.type == SEGMENT_LOG) {
             r = add_segment(log, f.base);
             last = f.base;

@@ -78,6 +78,7 @@ static int on_abort(void *ctx, const struct completed_txn *c, int64_t last_stabl
 {
     const struct recovery *rec = ctx;
 
+    rec->seg->has_txns = true;
     return txn_index_append(rec->txn_path, (struct txn_entry){c->producer_id, c->first_offset,
                                                               c->last_offset, last_stable_offset});
 }

@@ -28,6 +28,7 @@ struct segment_body {
 struct segment {
     int64_t base;
     uint32_t size;
+    bool has_txns;  /* there is a .txnindex */
     int64_t max_ts; /* -1: no record has a timestamp */
     int64_t max_ts_offset;
     struct segment_body *body;
