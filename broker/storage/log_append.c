@@ -121,7 +121,7 @@ static void assign_epochs(struct log *log, const struct batch_set *set)
     while (batch_next(&rest, &b) == 1) {
         if (!batch_is_v2(&b))
             epochs_clear(log->epochs);
-        else if (batch_leader_epoch(&b) > epochs_latest(log->epochs))
+        else if (batch_leader_epoch(&b) != epochs_latest(log->epochs))
             epochs_assign_unflushed(log->epochs, batch_leader_epoch(&b), batch_base_offset(&b));
     }
 }

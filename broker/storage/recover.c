@@ -83,6 +83,19 @@ static int on_abort(void *ctx, const struct completed_txn *c, int64_t last_stabl
                                                               c->last_offset, last_stable_offset});
 }
 
+/* What the batches say counts: the file may still have epochs that a truncation took away. */
+static void take_epoch(struct log *log, const struct batch *b)
+{
+    int64_t base = batch_base_offset(b);
+    int32_t epoch = batch_is_v2(b) ? batch_leader_epoch(b) : -1;
+
+    if (epoch < 0 || epochs_of_offset(log->epochs, base) == epoch)
+        return;
+    epochs_truncate_from_end(log->epochs, base);
+    if (epochs_latest(log->epochs) != epoch)
+        epochs_assign_unflushed(log->epochs, epoch, base);
+}
+
 static int take_batch(struct recovery *rec, const struct batch *b, uint32_t pos)
 {
     struct log *log = rec->log;
@@ -90,8 +103,7 @@ static int take_batch(struct recovery *rec, const struct batch *b, uint32_t pos)
 
     if (r < 0)
         return r;
-    if (batch_is_v2(b) && batch_leader_epoch(b) > epochs_latest(log->epochs))
-        epochs_assign_unflushed(log->epochs, batch_leader_epoch(b), batch_base_offset(b));
+    take_epoch(log, b);
     rec->next = batch_next_offset(b);
     r = batch_has_producer_id(b)
             ? producer_state_replay(log->producers, batch_bytes(b), on_abort, rec)
