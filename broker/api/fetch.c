@@ -142,13 +142,6 @@ static void name_leaders(struct fetch_call *c)
             (struct fetch_response_node_endpoint){l.v[i].id, l.v[i].host, l.v[i].port, l.v[i].rack};
 }
 
-static void clear_leader(struct fetch_call *c UNUSED, const struct fetch_item *item UNUSED,
-                         struct fetch_response_partition *p)
-{
-    p->current_leader.leader_id = -1;
-    p->current_leader.leader_epoch = -1;
-}
-
 static void on_convert(struct job *j)
 {
     struct fetch_call *c = container_of(j, struct fetch_call, convert);
@@ -163,8 +156,6 @@ static void on_done(struct fetch *f)
 
     if (c->req->version >= 16)
         name_leaders(c);
-    else
-        each_part(c, clear_leader);
     if (c->req->version >= 10) {
         request_reply(c->req, &c->fetch.response);
         return;

@@ -174,8 +174,10 @@ static enum outcome prepare(struct partition *part, const struct fetch_who *who,
         r = want->current_leader_epoch >= 0 ? UNKNOWN_LEADER_EPOCH : NOT_LEADER_OR_FOLLOWER;
     if (r) {
         partition_fetch_error(want->partition, r, d);
-        d->current_leader.leader_id = part->leader;
-        d->current_leader.leader_epoch = part->leader_epoch;
+        if (who->version >= 16) { /* KIP-951 */
+            d->current_leader.leader_id = part->leader;
+            d->current_leader.leader_epoch = part->leader_epoch;
+        }
         return OUTCOME_ERROR;
     }
     *ret_sample = take_sample(part, who);
