@@ -13,6 +13,7 @@ struct controller *controller_new(const struct controller_opts *opts)
     c->control_listener = opts->control_listener ? xstrdup(opts->control_listener) : NULL;
     c->store = opts->store;
     c->balance_due_us = NEVER_US;
+    c->elect_due_us = NEVER_US;
     c->fanout.x = &c->x;
     c->fanout.channels = opts->channels;
     c->fanout.inter_broker_listener = c->inter_broker_listener;
@@ -245,9 +246,21 @@ static void run(struct controller *c, struct event *e)
     publish(c, CONTROLLER_IDLE);
 }
 
-static bool balance_if_due(struct controller *c)
+static bool is_due(const struct controller *c, int64_t due_us)
 {
-    if (c->balance_due_us == NEVER_US || clock_mono_us(c->opts.clock) < c->balance_due_us)
+    return due_us != NEVER_US && clock_mono_us(c->opts.clock) >= due_us;
+}
+
+/* The two timers: true if one was due. */
+static bool run_timers(struct controller *c)
+{
+    if (is_due(c, c->elect_due_us)) {
+        term_maybe_resign(c);
+        term_elect(c);
+        publish(c, CONTROLLER_IDLE);
+        return true;
+    }
+    if (!is_due(c, c->balance_due_us))
         return false;
     mutex_lock(&c->lock);
     c->stats.state = CONTROLLER_AUTO_BALANCE;
@@ -260,6 +273,17 @@ static bool balance_if_due(struct controller *c)
     return true;
 }
 
+static int64_t next_due_us(const struct controller *c)
+{
+    int64_t due_us = INT64_MAX;
+
+    if (c->balance_due_us != NEVER_US)
+        due_us = c->balance_due_us;
+    if (c->elect_due_us != NEVER_US)
+        due_us = MIN(due_us, c->elect_due_us);
+    return due_us;
+}
+
 static struct event *event_of(struct message *m)
 {
     return container_of(m, struct event, message);
@@ -267,7 +291,7 @@ static struct event *event_of(struct message *m)
 
 bool controller_turn(struct controller *c)
 {
-    if (balance_if_due(c))
+    if (run_timers(c))
         return true;
     struct message *m = inbox_take(&c->inbox, 0);
     if (m)
@@ -280,9 +304,8 @@ static void loop(void *arg)
     struct controller *c = arg;
 
     while (!c->stops) {
-        int64_t deadline_us = c->balance_due_us == NEVER_US ? INT64_MAX : c->balance_due_us;
-        balance_if_due(c);
-        struct message *m = inbox_take(&c->inbox, deadline_us);
+        run_timers(c);
+        struct message *m = inbox_take(&c->inbox, next_due_us(c));
         if (m)
             run(c, event_of(m));
     }

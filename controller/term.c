@@ -6,7 +6,7 @@
 #include "zk/zk_election.h"
 #include "zk/zk_paths.h"
 
-enum { FAILED_PAUSE_MS = 1000 };
+enum { FAILED_PAUSE_MS = 1000, ELECT_AGAIN_US = 5 * 1000 * 1000 };
 
 static void on_controller_node(enum zk_event event, const char *path UNUSED, void *ctx)
 {
@@ -56,19 +56,24 @@ static enum zk_result look(struct controller *c, struct zk_controller *ret)
     return ZK_OK;
 }
 
+/* Without having read /controller its watch may not be armed: nothing else would wake us. */
+static void try_again(struct controller *c, enum zk_result r)
+{
+    if (controller_is_over(r))
+        return;
+    say_error("controller: who is controller cannot be found out: %s; tried again in %d s",
+              zk_result_name(r), ELECT_AGAIN_US / 1000000);
+    c->elect_due_us = clock_mono_us(c->opts.clock) + ELECT_AGAIN_US;
+}
+
 void term_maybe_resign(struct controller *c)
 {
     struct zk_controller seen;
     enum zk_result r = look(c, &seen);
 
-    if (r != ZK_OK) {
-        if (!controller_is_over(r))
-            say_error("controller: /controller cannot be read: %s; who is controller is looked up "
-                      "again at its next change",
-                      zk_result_name(r));
-        return;
-    }
-    if (c->is_active && !seen.is_ours)
+    if (r != ZK_OK)
+        try_again(c, r);
+    else if (c->is_active && !seen.is_ours)
         term_resign(c);
 }
 
@@ -89,9 +94,8 @@ void term_force_move(struct controller *c, const char *why)
     atomic_store(&c->pub_active_id, -1);
     if (r == ZK_OK)
         r = zk_controller_resign(c->store, fence);
-    if (r != ZK_OK && r != ZK_NO_NODE && !controller_is_over(r))
-        say_error("controller: /controller could not be deleted: %s; it goes with our session",
-                  zk_result_name(r));
+    if (r != ZK_OK && r != ZK_NO_NODE)
+        try_again(c, r);
 }
 
 static void take_office(struct controller *c, const struct zk_election *won)
@@ -114,6 +118,7 @@ void term_elect(struct controller *c)
     struct zk_controller seen;
     struct zk_election election;
 
+    c->elect_due_us = NEVER_US;
     zk_store_watch_data(c->store, ZK_PATH_CONTROLLER, on_controller_node, c);
     enum zk_result r = look(c, &seen);
     if (r == ZK_OK && !c->is_active && (!seen.is_present || seen.is_ours)) {
@@ -125,8 +130,6 @@ void term_elect(struct controller *c)
         if (r == ZK_OK)
             r = look(c, &seen);
     }
-    if (r != ZK_OK && !controller_is_over(r))
-        say_error("controller: election failed: %s; the next one is at the next change of "
-                  "/controller",
-                  zk_result_name(r));
+    if (r != ZK_OK)
+        try_again(c, r);
 }

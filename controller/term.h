@@ -7,7 +7,8 @@
 
 #include "controller/core.h"
 
-/* Stands for election where nobody is controller; having won, takes over. */
+/* Stands for election where nobody is controller; having won, takes over. Where ZooKeeper fails, it
+ * is tried again at c->elect_due_us. */
 void term_elect(struct controller *c);
 /* Looks who is controller (which arms the watch), and resigns if it was us and is not any more. */
 void term_maybe_resign(struct controller *c);

@@ -40,15 +40,17 @@ enum zk_result topic_delete_load(struct controller *c)
         return r;
     if (!c->opts.delete_topic_enable)
         return zk_delete_topics_remove(c->store, &wishes, c->epoch_version);
-    for (size_t i = 0; i < wishes.count; i++) {
+    for (size_t i = 0; r == ZK_OK && i < wishes.count; i++) {
         struct ctl_topic *t = context_topic(&c->x, wishes.list[i]);
-        if (!t)
-            continue; /* the event for these children comes again with the next wish */
+        if (!t) { /* the controller before us died in the last steps */
+            r = zk_topic_delete(c->store, wishes.list[i], c->epoch_version);
+            continue;
+        }
         queue(c, t);
         t->is_ineligible |= has_offline_replica(c, t);
     }
     say_info("controller: topics to delete count=%d", c->x.queued_count);
-    return ZK_OK;
+    return r;
 }
 
 /* Wishes for topics that there are not are taken back. A topic may be so new that its own event
