@@ -179,20 +179,26 @@ static enum zk_result start(struct controller *c, struct ctl_topic *const *topic
     return delete_replicas(c, topics, count);
 }
 
-/* Every replica is gone: so is the topic. */
-static enum zk_result complete(struct controller *c, struct ctl_topic *t)
+/* Every replica is gone: so are the topics. */
+static enum zk_result complete(struct controller *c, struct ctl_topic *const *topics, size_t count)
 {
+    CLEANUP(arena_deinit) struct arena a = {0};
     CLEANUP(replica_list_deinit) struct replica_list replicas = {0};
+    struct zk_names names = {arena_new_array(&a, struct str, count + 1), count};
 
-    topic_unwatch(c, t);
-    replica_list_add_topic(&replicas, t, REPLICA_DELETION_SUCCESSFUL);
+    for (size_t i = 0; i < count; i++) {
+        topic_unwatch(c, topics[i]);
+        replica_list_add_topic(&replicas, topics[i], REPLICA_DELETION_SUCCESSFUL);
+        names.list[i] = topic_name(topics[i]);
+    }
     enum zk_result r = replica_sm_change(c, &replicas, REPLICA_NONE);
     if (r == ZK_OK)
-        r = zk_topic_delete(c->store, topic_name(t), c->epoch_version);
+        r = zk_topics_delete(c->store, &names, c->epoch_version);
     if (r != ZK_OK)
         return r;
-    say_info("controller: topic %s is deleted", t->name);
-    context_topic_remove(&c->x, t);
+    say_info("controller: topics deleted count=%zu first=%s", count, topics[0]->name);
+    for (size_t i = 0; i < count; i++)
+        context_topic_remove(&c->x, topics[i]);
     return ZK_OK;
 }
 
@@ -205,17 +211,16 @@ enum zk_result topic_delete_resume(struct controller *c)
 {
     CLEANUP(replica_list_deinit) struct replica_list retry = {0};
     CLEANUP(free_p) struct ctl_topic **eligible = NULL;
-    size_t n = 0;
-    struct ctl_topic *next;
-    enum zk_result r = ZK_OK;
+    CLEANUP(free_p) struct ctl_topic **deleted = NULL;
+    size_t n = 0, deleted_count = 0;
 
     if (!c->x.queued || !c->opts.delete_topic_enable)
         return ZK_OK;
     eligible = xcalloc((size_t)c->x.queued_count, sizeof(struct ctl_topic *));
-    for (struct ctl_topic *t = c->x.queued; r == ZK_OK && t; t = next) {
-        next = t->next_queued;
+    deleted = xcalloc((size_t)c->x.queued_count, sizeof(struct ctl_topic *));
+    for (struct ctl_topic *t = c->x.queued; t; t = t->next_queued) {
         if (all_deleted(t)) {
-            r = complete(c, t);
+            deleted[deleted_count++] = t;
             continue;
         }
         if (t->in_state[REPLICA_DELETION_STARTED])
@@ -225,6 +230,7 @@ enum zk_result topic_delete_resume(struct controller *c)
         if (!t->is_ineligible)
             eligible[n++] = t;
     }
+    enum zk_result r = deleted_count ? complete(c, deleted, deleted_count) : ZK_OK;
     if (r == ZK_OK)
         r = replica_sm_change(c, &retry, REPLICA_OFFLINE);
     if (r == ZK_OK && n)

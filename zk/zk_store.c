@@ -156,15 +156,16 @@ enum zk_result zk_store_ensure_paths(struct zk_store *s, const char *const *path
     return ZK_OK;
 }
 
-/* Paths of the tree below path, parents before children. */
-static enum zk_result collect(struct zk_store *s, struct arena *a, const char *path,
+/* Paths of the trees below these, parents before children, a round trip per level. */
+static enum zk_result collect(struct zk_store *s, struct arena *a, const struct zk_names *roots,
                               struct zk_names *ret)
 {
     struct str *list = NULL;
     size_t count = 0, cap = 0, level = 0;
 
-    xgrow(list, cap, (size_t)1);
-    list[count++] = str_of(arena_strz(a, str_of(path)));
+    xgrow(list, cap, roots->count + 1);
+    for (size_t i = 0; i < roots->count; i++)
+        list[count++] = str_of(arena_strz(a, roots->list[i]));
     while (level < count) {
         CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
         size_t end = count;
@@ -215,11 +216,12 @@ static enum zk_result delete_some(struct zk_store *s, const struct str *list, si
     return worst;
 }
 
-static enum zk_result delete_tree(struct zk_store *s, const char *path, int32_t epoch_version)
+static enum zk_result delete_trees(struct zk_store *s, const struct zk_names *roots,
+                                   int32_t epoch_version)
 {
     CLEANUP(arena_deinit) struct arena a = {0};
     struct zk_names tree = {0};
-    enum zk_result r = collect(s, &a, path, &tree);
+    enum zk_result r = collect(s, &a, roots, &tree);
 
     /* Children stand after their parents: from the end, in bounded batches. */
     while (r == ZK_OK && tree.count) {
@@ -231,15 +233,24 @@ static enum zk_result delete_tree(struct zk_store *s, const char *path, int32_t 
     return r;
 }
 
-/* A child made meanwhile leaves its parents NOT_EMPTY; the tree is then looked at again, a few
+/* A child made meanwhile leaves its parents NOT_EMPTY; the trees are then looked at again, a few
  * times. */
-enum zk_result zk_store_delete_deep(struct zk_store *s, const char *path, int32_t epoch_version)
+enum zk_result zk_store_delete_trees(struct zk_store *s, const struct zk_names *roots,
+                                     int32_t epoch_version)
 {
     enum zk_result r = ZK_NOT_EMPTY;
 
     for (int round = 0; r == ZK_NOT_EMPTY && round < 5; round++)
-        r = delete_tree(s, path, epoch_version);
+        r = delete_trees(s, roots, epoch_version);
     return r;
+}
+
+enum zk_result zk_store_delete_deep(struct zk_store *s, const char *path, int32_t epoch_version)
+{
+    struct str root = str_of(path);
+    struct zk_names one = {&root, 1};
+
+    return zk_store_delete_trees(s, &one, epoch_version);
 }
 
 static enum zk_result delete_paths(struct zk_store *s, struct str *paths, size_t count,

@@ -113,6 +113,9 @@ enum zk_result zk_store_create_deep(struct zk_store *s, const char *path, struct
 enum zk_result zk_store_ensure_paths(struct zk_store *s, const char *const *paths, size_t count);
 /* Children first; not atomic; absent is ZK_OK. Each delete is fenced on its own. */
 enum zk_result zk_store_delete_deep(struct zk_store *s, const char *path, int32_t epoch_version);
+/* Many of them in the round trips of one; paths are absolute. */
+enum zk_result zk_store_delete_trees(struct zk_store *s, const struct zk_names *roots,
+                                     int32_t epoch_version);
 /* These children of dir, pipelined; absent ones are fine. Fenced each on its own, unless
  * ZK_NO_FENCE. */
 enum zk_result zk_store_delete_children(struct zk_store *s, const char *dir,

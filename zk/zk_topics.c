@@ -238,17 +238,40 @@ enum zk_result zk_topic_partition_ids(struct zk_store *s, struct str name, struc
     return ZK_OK;
 }
 
-enum zk_result zk_topic_delete(struct zk_store *s, struct str name, int32_t epoch_version)
+static enum zk_result delete_chunk(struct zk_store *s, const struct zk_names *names,
+                                   int32_t epoch_version)
 {
     CLEANUP(arena_deinit) struct arena a = {0};
-    struct zk_names one = {&name, 1};
-    enum zk_result r = zk_store_delete_deep(s, zk_path_topic(&a, name), epoch_version);
+    struct zk_names topics = {arena_new_array(&a, struct str, names->count), names->count};
+    struct zk_names configs = {arena_new_array(&a, struct str, names->count), names->count};
 
+    for (size_t i = 0; i < names->count; i++) {
+        topics.list[i] = str_of(zk_path_topic(&a, names->list[i]));
+        configs.list[i] = str_of(zk_path_config(&a, "topics", names->list[i]));
+    }
+    enum zk_result r = zk_store_delete_trees(s, &topics, epoch_version);
     if (r == ZK_OK)
-        r = zk_store_delete_deep(s, zk_path_config(&a, "topics", name), epoch_version);
-    if (r == ZK_OK)
-        r = zk_delete_topics_remove(s, &one, epoch_version);
+        r = zk_store_delete_trees(s, &configs, epoch_version);
+    return r == ZK_OK ? zk_delete_topics_remove(s, names, epoch_version) : r;
+}
+
+enum zk_result zk_topics_delete(struct zk_store *s, const struct zk_names *names,
+                                int32_t epoch_version)
+{
+    enum zk_result r = ZK_OK;
+
+    for (size_t at = 0; r == ZK_OK && at < names->count; at += ZK_CHUNK) {
+        struct zk_names chunk = {names->list + at, MIN(names->count - at, (size_t)ZK_CHUNK)};
+        r = delete_chunk(s, &chunk, epoch_version);
+    }
     return r;
+}
+
+enum zk_result zk_topic_delete(struct zk_store *s, struct str name, int32_t epoch_version)
+{
+    struct zk_names one = {&name, 1};
+
+    return zk_topics_delete(s, &one, epoch_version);
 }
 
 enum zk_result zk_delete_topic_request(struct zk_store *s, struct str name)

@@ -49,6 +49,9 @@ enum zk_result zk_topic_partition_ids(struct zk_store *s, struct str name, struc
 /* The three last steps of a deletion: the topic's tree, its config, its entry in
  * /admin/delete_topics. Done again from the start after a failure. */
 enum zk_result zk_topic_delete(struct zk_store *s, struct str name, int32_t epoch_version);
+/* The same for many, each step for all of them at once. */
+enum zk_result zk_topics_delete(struct zk_store *s, const struct zk_names *names,
+                                int32_t epoch_version);
 
 /* /admin/delete_topics: the wish to have a topic deleted. NODE_EXISTS: it is wished already. */
 enum zk_result zk_delete_topic_request(struct zk_store *s, struct str name);

@@ -1,6 +1,6 @@
 /*
- * test_malformed.c - what zkCli or another program may have left in ZooKeeper: said, passed over, never
- * fatal, and taken in once it is mended
+ * test_malformed.c - what zkCli or another program may have left in ZooKeeper: said, passed over,
+ * never fatal, and taken in once it is mended
  */
 #include "tests/support/fake_cluster.h"
 #include "tests/support/test_main.h"
