@@ -164,6 +164,25 @@ static int resolve_one(struct str server, struct strbuf *ret)
     return r;
 }
 
+/*
+ * The library goes two servers further after each failure, so that of an even number it only ever
+ * tries every other one: of two, one of which is dead, perhaps always the dead one. An odd number
+ * of addresses has no such gap.
+ */
+static void make_odd(struct strbuf *addresses)
+{
+    struct str list = strbuf_str(addresses), rest = list, first;
+    size_t count = 1;
+
+    for (size_t i = 0; i < list.len; i++)
+        count += list.p[i] == ',';
+    if (count % 2 == 1 || !str_split(&rest, ',', &first))
+        return;
+    CLEANUP(free_p) char *again = str_dup(first);
+
+    strbuf_addf(addresses, ",%s", again);
+}
+
 int zk_resolve(const char *servers, struct strbuf *ret_addresses, struct strbuf *ret_why)
 {
     struct str rest = str_of(servers), server;
@@ -178,8 +197,10 @@ int zk_resolve(const char *servers, struct strbuf *ret_addresses, struct strbuf 
             strbuf_addf(ret_why, "%s%.*s: %s", ret_why->len ? "; " : "", STR_ARG(server),
                         gai_strerror(r));
     }
-    if (ret_addresses->len)
+    if (ret_addresses->len) {
+        make_odd(ret_addresses);
         return 0;
+    }
     if (ret_why->len == 0)
         strbuf_addz(ret_why, "no server is named");
     return -ENOENT;
