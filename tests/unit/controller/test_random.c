@@ -1,0 +1,401 @@
+/*
+ * test_random.c - several controllers on one ZooKeeper, brokers that die, expire, stop and return at
+ * any moment, from a seed: what must always be true is looked at after every step
+ */
+#include "tests/support/fake_cluster.h"
+#include "tests/support/test_main.h"
+#include "zk/zk_election.h"
+#include "zk/zk_paths.h"
+#include "zk/zk_states.h"
+#include "zk/zk_topics.h"
+
+enum { BROKERS = 4, TOPICS = 6, PARTITIONS = 3, STEPS = 60, SEEDS = 150 };
+
+/* What a partition's state node was at the last look. */
+struct seen {
+    bool is_there;
+    struct uuid topic_id;
+    int32_t leader;
+    int32_t leader_epoch;
+    int32_t version;
+    int32_t controller_epoch;
+    struct node_ids isr;
+    int32_t isr_room[BROKERS + 1];
+};
+
+struct world {
+    struct fake_cluster f;
+    uint64_t random;
+    struct seen seen[TOPICS][PARTITIONS];
+    int32_t epoch;    /* the highest controller epoch so far */
+    int expiring;     /* the broker whose session the hook has ended; 0 = none */
+    bool has_altered; /* in this step: replicas may have come into an ISR and been elected */
+};
+
+static uint32_t roll(struct world *w, uint32_t below)
+{
+    w->random ^= w->random << 13;
+    w->random ^= w->random >> 7;
+    w->random ^= w->random << 17;
+    return (uint32_t)(w->random >> 33) % below;
+}
+
+static const char *name_of(int t)
+{
+    static const char *const names[TOPICS] = {"a", "b", "c", "d", "e", "f"};
+
+    return names[t];
+}
+
+static struct fake_broker *any_up(struct world *w)
+{
+    for (int tries = 0; tries < 20; tries++) {
+        struct fake_broker *b = &w->f.brokers[1 + roll(w, BROKERS)];
+        if (b->is_up)
+            return b;
+    }
+    return NULL;
+}
+
+/* Now and then a session ends in the middle of whatever its controller does. */
+static void maybe_expire(const struct zk_op *op UNUSED, void *ctx)
+{
+    struct fake_broker *b = ctx;
+    struct world *w = container_of(b->cluster, struct world, f);
+
+    if (w->expiring || roll(w, 150) != 0)
+        return;
+    w->expiring = b->id;
+    fake_zk_expire(b->zk);
+    controller_session_lost(b->c);
+}
+
+static void renew_expired(struct world *w)
+{
+    while (w->expiring) {
+        struct fake_broker *b = &w->f.brokers[w->expiring];
+        fake_cluster_run(&w->f);
+        w->expiring = 0;
+        fake_zk_renew(b->zk);
+        controller_session_new(b->c, 0);
+        fake_cluster_run(&w->f);
+    }
+}
+
+static void do_create(struct world *w)
+{
+    char partitions[128] = "";
+    size_t at = 0;
+    const char *topic = name_of((int)roll(w, TOPICS));
+
+    if (fake_cluster_topic_exists(&w->f, topic) || !fake_cluster_active(&w->f))
+        return;
+    for (int p = 0; p < PARTITIONS; p++) {
+        uint32_t first = roll(w, BROKERS), count = 1 + roll(w, 3);
+        for (uint32_t r = 0; r < count; r++)
+            at += (size_t)snprintf(partitions + at, sizeof partitions - at, "%s%u",
+                                   r ? "," : (p ? ";" : ""), 1 + (first + r) % BROKERS);
+    }
+    fake_cluster_create(&w->f, topic, partitions);
+}
+
+static void do_start(struct world *w)
+{
+    int id = 1 + (int)roll(w, BROKERS);
+
+    if (!w->f.brokers[id].is_up) {
+        fake_cluster_start(&w->f, id);
+        fake_zk_hook(w->f.brokers[id].zk, maybe_expire, &w->f.brokers[id]);
+    }
+}
+
+static void do_kill(struct world *w)
+{
+    struct fake_broker *b = any_up(w);
+
+    if (b) {
+        fake_zk_hook(b->zk, NULL, NULL);
+        fake_cluster_kill(&w->f, b->id);
+    }
+}
+
+static void do_alter(struct world *w)
+{
+    struct fake_broker *active = fake_cluster_active(&w->f);
+    char isr[64] = "";
+    size_t at = 0;
+
+    if (!active)
+        return;
+    const struct ctl_partition *p = context_partition(
+        &active->c->x, str_of(name_of((int)roll(w, TOPICS))), (int)roll(w, PARTITIONS));
+    if (!p || !p->has_leadership || p->leader < 0)
+        return;
+    for (int i = 0; i < p->replica_count; i++) {
+        if (p->ids[i] == p->leader || roll(w, 2))
+            at += (size_t)snprintf(isr + at, sizeof isr - at, "%s%d", at ? "," : "", p->ids[i]);
+    }
+    char topic[8];
+    snprintf(topic, sizeof topic, "%s", p->topic->name);
+    w->has_altered = true;
+    fake_cluster_alter(&w->f, topic, p->id, isr);
+}
+
+static void do_shutdown(struct world *w)
+{
+    struct fake_broker *b = any_up(w);
+    int left;
+
+    if (b && fake_cluster_active(&w->f))
+        fake_cluster_shutdown(&w->f, b->id, &left);
+}
+
+static void do_delete(struct world *w)
+{
+    const char *topic = name_of((int)roll(w, TOPICS));
+    bool is_wished = true;
+
+    ck_assert_int_eq(zk_delete_topics_is_requested(w->f.admin, str_of(topic), &is_wished), ZK_OK);
+    if (!is_wished && fake_cluster_topic_exists(&w->f, topic))
+        fake_cluster_delete(&w->f, topic);
+}
+
+static void do_something(struct world *w)
+{
+    w->has_altered = false;
+    switch (roll(w, 9)) {
+    case 0:
+    case 1:
+        do_create(w);
+        break;
+    case 2:
+        do_kill(w);
+        break;
+    case 3:
+    case 4:
+        do_start(w);
+        break;
+    case 5:
+        do_shutdown(w);
+        break;
+    case 6:
+        do_delete(w);
+        break;
+    case 7:
+        clock_fake_advance(&w->f.clock, 300000);
+        break;
+    default:
+        do_alter(w);
+        break;
+    }
+    renew_expired(w);
+    fake_cluster_run(&w->f);
+    renew_expired(w);
+}
+
+/* What must hold between two looks at one partition. */
+static void check_history(const struct world *w, const struct seen *was,
+                          const struct zk_partition_state *now)
+{
+    ck_assert_int_ge(now->version, was->version);
+    ck_assert_int_ge(now->state.leader_epoch, was->leader_epoch);
+    ck_assert_int_ge(now->state.controller_epoch, was->controller_epoch);
+    if (now->state.leader != was->leader)
+        ck_assert_int_gt(now->state.leader_epoch, was->leader_epoch);
+    if (now->state.leader != was->leader && now->state.leader != NO_LEADER && !w->has_altered)
+        ck_assert(node_ids_has(&was->isr, now->state.leader)); /* no unclean elections */
+    if (now->version == was->version)
+        ck_assert_int_eq(now->state.leader_epoch, was->leader_epoch);
+}
+
+static void remember(struct seen *s, const struct zk_partition_state *now, struct uuid topic_id)
+{
+    *s = (struct seen){true,
+                       topic_id,
+                       now->state.leader,
+                       now->state.leader_epoch,
+                       now->version,
+                       now->state.controller_epoch};
+    s->isr = (struct node_ids){s->isr_room, now->state.isr.count};
+    for (int32_t i = 0; i < now->state.isr.count; i++)
+        s->isr_room[i] = now->state.isr.list[i];
+}
+
+/* The active controller knows exactly what ZooKeeper has, and whoever can lead does. */
+static void check_context(const struct world *w, const struct fake_broker *active,
+                          const struct ctl_partition *p, const struct zk_partition_state *now)
+{
+    struct node_ids isr = partition_isr(p);
+    bool can_be_led = false;
+
+    ck_assert(p->has_leadership);
+    ck_assert_int_eq(p->leader, now->state.leader);
+    ck_assert_int_eq(p->leader_epoch, now->state.leader_epoch);
+    ck_assert_int_eq(p->partition_epoch, now->version);
+    ck_assert(node_ids_eq(&isr, &now->state.isr));
+    for (int32_t i = 0; i < isr.count; i++) {
+        ck_assert_int_le(isr.list[i], BROKERS);
+        can_be_led |= context_is_live(&active->c->x, isr.list[i]);
+    }
+    if (p->topic->is_queued || !can_be_led)
+        return;
+    ck_assert_int_ge(p->leader, 1);
+    ck_assert(w->f.brokers[p->leader].is_up);
+    ck_assert_int_eq(p->state, PARTITION_ONLINE);
+}
+
+static void check_partition(struct world *w, int t, int id, const struct zk_topic *topic)
+{
+    struct zk_partition_state now = {.topic = str_of(name_of(t)), .partition = id};
+    struct seen *was = &w->seen[t][id];
+    const struct fake_broker *active = fake_cluster_active(&w->f);
+
+    ck_assert_int_eq(zk_states_read(w->f.admin, &w->f.arena, &now, 1), ZK_OK);
+    if (now.result == ZK_NO_NODE) {
+        was->is_there = false;
+        return;
+    }
+    ck_assert_int_eq(now.result, ZK_OK);
+    ck_assert_int_ge(now.state.isr.count, 1);
+    ck_assert(now.state.leader == NO_LEADER || node_ids_has(&now.state.isr, now.state.leader));
+    ck_assert_int_le(now.state.controller_epoch, w->epoch);
+    for (int32_t i = 0; i < now.state.isr.count; i++)
+        ck_assert(node_ids_has(&topic->node.partitions[id].replicas, now.state.isr.list[i]));
+    if (was->is_there && uuid_eq(was->topic_id, topic->node.id))
+        check_history(w, was, &now);
+    remember(was, &now, topic->node.id);
+    if (active)
+        check_context(w, active, context_partition(&active->c->x, now.topic, id), &now);
+}
+
+static void check_term(struct world *w)
+{
+    const struct fake_broker *active = fake_cluster_active(&w->f);
+    struct zk_controller seen;
+    int up = 0;
+
+    ck_assert_int_eq(zk_controller_read(w->f.admin, 99, &seen), ZK_OK);
+    for (int id = 1; id <= BROKERS; id++) {
+        struct fake_broker *b = &w->f.brokers[id];
+        up += b->is_up;
+        if (!b->is_up)
+            continue;
+        ck_assert_int_eq(controller_active_id(b->c), seen.broker_id);
+        ck_assert_ptr_null(b->c->fanout.memory);
+        if (b != active)
+            ck_assert_int_eq((int)b->channels.broker_count, 0);
+    }
+    ck_assert_int_eq(up > 0, active != NULL);
+    if (!active)
+        return;
+    ck_assert_int_eq(active->id, seen.broker_id);
+    ck_assert_int_ge(active->c->epoch, w->epoch);
+    w->epoch = active->c->epoch;
+    ck_assert_int_eq(active->c->x.broker_count, up);
+    for (int id = 1; id <= BROKERS; id++)
+        ck_assert_int_eq(fake_channels_has(&active->channels, id), w->f.brokers[id].is_up);
+}
+
+/* Figures that are counted as things change equal what counting everything gives. */
+static void check_figures(const struct fake_broker *active)
+{
+    const struct context *x = &active->c->x;
+    int32_t offline = 0, fresh = 0, imbalanced = 0, partitions = 0;
+
+    CONTEXT_EACH_TOPIC(x, t)
+    {
+        int32_t in_state[REPLICA_STATE_COUNT] = {0};
+        TOPIC_EACH_PARTITION(t, p)
+        {
+            partitions++;
+            for (int i = 0; i < p->replica_count; i++)
+                in_state[replica_state(p, p->ids[i])]++;
+            if (t->is_queued)
+                continue;
+            offline += p->state == PARTITION_OFFLINE;
+            fresh += p->state == PARTITION_NEW;
+            imbalanced += p->has_leadership && p->leader != p->ids[0];
+        }
+        ck_assert_mem_eq(in_state, t->in_state, sizeof in_state);
+    }
+    ck_assert_int_eq(x->offline_partitions, offline);
+    ck_assert_int_eq(x->new_partitions, fresh);
+    ck_assert_int_eq(x->preferred_imbalance, imbalanced);
+    ck_assert_int_eq(x->partition_count, partitions);
+}
+
+static void check(struct world *w)
+{
+    check_term(w);
+    for (int t = 0; t < TOPICS; t++) {
+        struct zk_topic topic = {.name = str_of(name_of(t))};
+        ck_assert_int_eq(zk_topics_read(w->f.admin, &w->f.arena, &topic, 1), ZK_OK);
+        for (int id = 0; id < PARTITIONS; id++) {
+            if (topic.result == ZK_OK)
+                check_partition(w, t, id, &topic);
+            else
+                w->seen[t][id].is_there = false;
+        }
+    }
+    if (fake_cluster_active(&w->f))
+        check_figures(fake_cluster_active(&w->f));
+    arena_reset(&w->f.arena);
+}
+
+/* With every broker up and quiet, everything is led and every wish is fulfilled. */
+static void check_end(struct world *w)
+{
+    struct zk_names wishes;
+
+    for (int id = 1; id <= BROKERS; id++) {
+        if (w->f.brokers[id].is_up) {
+            fake_zk_hook(w->f.brokers[id].zk, NULL, NULL);
+            fake_cluster_kill(&w->f, id);
+        }
+    }
+    for (int id = 1; id <= BROKERS; id++)
+        fake_cluster_start(&w->f, id);
+    check(w);
+    const struct context *x = &fake_cluster_active(&w->f)->c->x;
+    ck_assert_int_eq(zk_delete_topics_list(w->f.admin, false, &w->f.arena, &wishes), ZK_OK);
+    ck_assert_int_eq((int)wishes.count, 0);
+    ck_assert_int_eq(x->queued_count, 0);
+    ck_assert_int_eq(x->offline_partitions + x->new_partitions, 0);
+}
+
+static void run_seed(uint64_t seed)
+{
+    struct world *w = xnew(struct world);
+
+    w->random = seed * 0x9e3779b97f4a7c15u + 1;
+    fake_cluster_prepare(&w->f, BROKERS);
+    for (int id = 1; id <= BROKERS; id++) {
+        fake_cluster_start(&w->f, id);
+        fake_zk_hook(w->f.brokers[id].zk, maybe_expire, &w->f.brokers[id]);
+    }
+    for (int i = 0; i < STEPS; i++) {
+        do_something(w);
+        check(w);
+    }
+    check_end(w);
+    fake_cluster_deinit(&w->f);
+    free(w);
+}
+
+START_TEST(invariants_hold_whatever_happens)
+{
+    const char *only = getenv("SEED");
+
+    say_set_level(only ? SAY_INFO : SAY_ERROR + 1);
+    if (only) {
+        run_seed(strtoull(only, NULL, 10));
+        return;
+    }
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        fprintf(stderr, "seed %d\n", (int)seed); /* the last one is the one to replay */
+        run_seed(seed);
+    }
+}
+END_TEST
+
+TEST_MAIN("controller/random", invariants_hold_whatever_happens)
