@@ -44,8 +44,7 @@ struct conn {
     bool is_warming;  /* the head of the output queue is being read from the disk */
     bool has_barrier; /* the newest request keeps others from starting */
     bool is_held;     /* it would read on if it might */
-    uint32_t
-        out_wants; /* what the output waits for, 0: nothing; a later read changes stream->wants */
+    bool wants_out;
 };
 
 static const struct str anonymous = {"User:ANONYMOUS", sizeof "User:ANONYMOUS" - 1};
@@ -258,7 +257,7 @@ static void send_out(struct conn *c)
 
     if (c->out.bytes != before)
         conn_set_touch(c->set, c);
-    c->out_wants = r == -EAGAIN ? c->stream->wants : 0;
+    c->wants_out = r == -EAGAIN;
     if (r == -EBUSY)
         warm(c);
     else if (r < 0 && r != -EAGAIN)
@@ -467,7 +466,7 @@ static void run_loop(struct conn *c)
     if (c->state == CONN_CLOSED)
         free_if_done(c);
     else
-        watch(c, read_mask(c) | c->out_wants);
+        watch(c, read_mask(c) | (c->wants_out ? c->stream->wants : 0));
 }
 
 void conn_resume(struct conn *c)
@@ -529,7 +528,7 @@ static void on_event(struct io_event *ev, uint32_t mask)
         shake_hands(c);
         return;
     }
-    if (mask & c->out_wants) {
+    if (c->wants_out && (mask & c->stream->wants)) {
         flush_later(c);
         return;
     }

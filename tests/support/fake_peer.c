@@ -34,7 +34,10 @@ struct peer {
     struct delivery *deliveries;
     struct peer_call *waiting;
     struct timer timer;
+    struct peer *prev, *next;
 };
+
+static struct peer *peers;
 
 /* done() comes from the reactor, never from inside peer_send(). */
 struct delivery {
@@ -56,22 +59,29 @@ int fake_peer_count(int16_t api_key)
 
 /* ---- brokers ---- */
 
-static struct fake_broker *broker_at(int port, bool make)
+static struct fake_broker *find_broker(int port)
 {
     for (int i = 0; i < MAX_BROKERS; i++)
         if (brokers[i].port == port)
             return &brokers[i];
-    for (int i = 0; make && i < MAX_BROKERS; i++)
-        if (brokers[i].port == 0) {
-            brokers[i].port = port;
-            return &brokers[i];
-        }
     return NULL;
+}
+
+static struct fake_broker *broker_at(int port)
+{
+    struct fake_broker *b = find_broker(port);
+
+    if (!b)
+        b = find_broker(0);
+    if (!b)
+        abort();
+    b->port = port;
+    return b;
 }
 
 void fake_broker_open(int port, fake_serve_fn serve, void *ctx)
 {
-    struct fake_broker *b = broker_at(port, true);
+    struct fake_broker *b = broker_at(port);
 
     b->is_open = true;
     b->serve = serve;
@@ -82,7 +92,7 @@ static struct fake_call *all_calls; /* answered later: found by their broker */
 
 void fake_broker_cut(int port, const char *client_id_prefix, bool is_cut)
 {
-    struct fake_broker *b = broker_at(port, true);
+    struct fake_broker *b = broker_at(port);
 
     for (int i = 0; i < MAX_CUTS; i++)
         if (b->cuts[i].is_used && strcmp(b->cuts[i].prefix, client_id_prefix) == 0)
@@ -122,13 +132,12 @@ static void on_delivery(struct message *m)
     struct delivery *d = container_of(m, struct delivery, message);
     struct peer_call *call = d->call;
 
-    if (call) {
+    if (call) { /* the peer is still there, too */
         DL_DELETE(d->peer->deliveries, d);
-        call->arena = d->arena;
+        call->arena = &d->arena;
         call->done(call, d->r, d->response);
-    } else {
-        arena_deinit(&d->arena);
     }
+    arena_deinit(&d->arena);
     free(d);
 }
 
@@ -150,8 +159,7 @@ static void fail_call(struct peer *p, struct peer_call *call, int r)
 {
     struct fake_call *fc;
 
-    DL_FOREACH(all_calls, fc)
-    {
+    DL_FOREACH (all_calls, fc) {
         if (fc->call == call)
             fc->call = NULL;
     }
@@ -160,12 +168,11 @@ static void fail_call(struct peer *p, struct peer_call *call, int r)
 
 void fake_broker_close(int port)
 {
-    struct fake_broker *b = broker_at(port, true);
+    struct fake_broker *b = broker_at(port);
     struct fake_call *fc;
 
     b->is_open = false;
-    DL_FOREACH(all_calls, fc)
-    {
+    DL_FOREACH (all_calls, fc) {
         if (fc->owner == b->ctx && fc->call) {
             struct peer_call *call = fc->call;
             fc->call = NULL;
@@ -213,13 +220,12 @@ static void *pass(const struct msg_desc *desc, int16_t version, const void *msg,
 
 void fake_call_reply(struct fake_call *fc, const void *response)
 {
-    struct fake_broker *b = fc->peer && fc->call ? broker_at(fc->peer->port, false) : NULL;
+    struct fake_broker *b = fc->peer && fc->call ? find_broker(fc->peer->port) : NULL;
 
     DL_DELETE(all_calls, fc);
     if (fc->call && b && b->is_open && !is_cut(b, fc->peer)) {
         struct delivery *d = deliver(fc->peer, fc->call, 0);
-        d->response =
-            pass(api_messages[fc->api_key].response, fc->version, response, &d->arena);
+        d->response = pass(api_messages[fc->api_key].response, fc->version, response, &d->arena);
     }
     arena_deinit(&fc->arena);
     free(fc);
@@ -259,7 +265,16 @@ struct peer *peer_new(struct reactor *r, const struct peer_opts *opts)
     p->client_id = xstrdup(opts->client_id);
     p->request_timeout_us = opts->request_timeout_us;
     p->timer.fire = on_timeout;
+    DL_APPEND(peers, p);
     return p;
+}
+
+static void cancel(struct peer_call *call)
+{
+    struct arena none = {0};
+
+    call->arena = &none;
+    call->done(call, -ECANCELED, NULL);
 }
 
 struct peer *peer_free(struct peer *p)
@@ -269,8 +284,8 @@ struct peer *peer_free(struct peer *p)
     if (!p)
         return NULL;
     timer_cancel(p->reactor, &p->timer);
-    DL_FOREACH(all_calls, fc)
-    {
+    DL_DELETE(peers, p);
+    DL_FOREACH (all_calls, fc) {
         if (fc->peer == p) {
             fc->call = NULL;
             fc->peer = NULL;
@@ -281,12 +296,12 @@ struct peer *peer_free(struct peer *p)
         struct peer_call *call = d->call;
         DL_DELETE(p->deliveries, d);
         d->call = NULL;
-        call->done(call, -ECANCELED, NULL);
+        cancel(call);
     }
     while (p->waiting) {
         struct peer_call *call = p->waiting;
         p->waiting = call->next;
-        call->done(call, -ECANCELED, NULL);
+        cancel(call);
     }
     free(p->client_id);
     free(p);
@@ -295,11 +310,11 @@ struct peer *peer_free(struct peer *p)
 
 void peer_send(struct peer *p, struct peer_call *call)
 {
-    struct fake_broker *b = broker_at(p->port, false);
+    struct fake_broker *b = find_broker(p->port);
 
     seen[call->api_key]++;
-    call->deadline_us = reactor_now_us(p->reactor) +
-                        (call->timeout_us ? call->timeout_us : p->request_timeout_us);
+    call->deadline_us =
+        reactor_now_us(p->reactor) + (call->timeout_us ? call->timeout_us : p->request_timeout_us);
     call->next = p->waiting;
     p->waiting = call;
     if (!b || !b->is_open) {
@@ -325,6 +340,15 @@ void peer_disconnect(struct peer *p)
 {
     while (p->waiting)
         fail_call(p, p->waiting, -ECONNRESET);
+}
+
+void fake_peers_break(void)
+{
+    struct peer *p;
+
+    DL_FOREACH (peers, p) {
+        peer_disconnect(p);
+    }
 }
 
 bool peer_is_connected(const struct peer *p UNUSED)

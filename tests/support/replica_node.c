@@ -8,6 +8,7 @@
 #include "broker/replica/partition.h"
 #include "common/base/err.h"
 #include "common/base/mem.h"
+#include "common/base/say.h"
 #include "common/io/fs.h"
 #include "common/record/builder.h"
 #include "common/record/record_iter.h"
@@ -17,6 +18,10 @@
 
 void world_init(struct node_world *w)
 {
+    static int runs;
+
+    w->run = w->keeps_dirs ? runs : ++runs;
+    w->keeps_dirs = false;
     clock_fake_init(&w->clock, 1700000000000);
     w->clock.mono_us = 1000000000;
     if (reactor_new("test", &w->clock.clock, &w->reactor))
@@ -26,6 +31,8 @@ void world_init(struct node_world *w)
         w->ibp = IBP_3_9_IV0;
     if (!w->min_isr)
         w->min_isr = 1;
+    if (!w->controller_epoch)
+        w->controller_epoch = 1;
     if (!w->fetch_session_slots)
         w->fetch_session_slots = 1000;
     reactor_turn(w->reactor, 0);
@@ -70,8 +77,7 @@ static void serve_fetch(struct node *n, struct fake_call *fc)
     s->node = n;
     s->fc = fc;
     s->fetch.req = req;
-    s->fetch.who.replica_id =
-        fc->version >= 15 ? req->replica_state.replica_id : req->replica_id;
+    s->fetch.who.replica_id = fc->version >= 15 ? req->replica_state.replica_id : req->replica_id;
     s->fetch.who.version = fc->version;
     s->fetch.reactor = n->world->reactor;
     s->fetch.arena = &fc->arena;
@@ -98,8 +104,8 @@ static void serve_epochs(struct node *n, struct fake_call *fc)
                                       .replica_id = req->replica_id,
                                       .current_leader_epoch = q->current_leader_epoch};
         p->partition = q->partition;
-        p->error_code = err_to_wire(offsets_end_of_epoch(n->m, &query, q->leader_epoch,
-                                                         &p->leader_epoch, &p->end_offset));
+        p->error_code = err_to_wire(
+            offsets_end_of_epoch(n->m, &query, q->leader_epoch, &p->leader_epoch, &p->end_offset));
         resp.topics[i] =
             (struct offset_for_leader_epoch_response_topic){req->topics[i].topic, p, 1};
     }
@@ -139,6 +145,12 @@ static void serve(void *ctx, struct fake_call *fc)
 {
     struct node *n = ctx;
 
+    if (!n->intercept || !n->intercept(n, fc))
+        node_serve(n, fc);
+}
+
+void node_serve(struct node *n, struct fake_call *fc)
+{
     switch (fc->api_key) {
     case API_FETCH:
         serve_fetch(n, fc);
@@ -211,7 +223,7 @@ void node_open(struct node *n, struct node_world *w, int32_t id)
     n->world = w;
     n->id = id;
     n->broker_epoch = n->broker_epoch + 1;
-    snprintf(n->dir, sizeof n->dir, "%s/node-%d", test_tmpdir(), id);
+    snprintf(n->dir, sizeof n->dir, "%s/%d-node-%d", test_tmpdir(), w->run, id);
     if (!fs_exists(n->dir) && fs_mkdir(n->dir))
         abort();
     n->metadata = metadata_new();
@@ -302,8 +314,11 @@ void node_tell(struct node *n, int32_t controller, const int32_t *alive, int32_t
         static const char *const racks[] = {"a", "b", "c", "d"};
         *e = (struct update_metadata_request_endpoint){
             .port = NODE_PORT + alive[i], .host = STR("h"), .listener = STR("INT")};
-        req.live_brokers[i] = (struct update_metadata_request_live_broker){
-            .id = alive[i], .endpoints = e, .endpoints_count = 1, .rack = str_of(racks[alive[i] % 4])};
+        req.live_brokers[i] =
+            (struct update_metadata_request_live_broker){.id = alive[i],
+                                                         .endpoints = e,
+                                                         .endpoints_count = 1,
+                                                         .rack = str_of(racks[alive[i] % 4])};
     }
     struct update_metadata_request_topic_state t = {0};
     struct update_metadata_request_partition_state p = {0};
@@ -401,7 +416,7 @@ static void on_produced(struct produce *p)
     np->offset = np->part.append.log.first_offset;
 }
 
-struct node_produce *node_produce(struct node *n, const char *topic, int32_t partition, int16_t acks,
+struct node_produce *node_produce(struct node *n, const char *topic, int16_t acks,
                                   int32_t timeout_ms, const char *value)
 {
     struct node_produce *np = xnew(struct node_produce);
@@ -417,7 +432,6 @@ struct node_produce *node_produce(struct node *n, const char *topic, int32_t par
     batch_builder_deinit(&bb);
     arena_hold(&np->arena, out.s, free);
     np->part.topic = arena_str(&np->arena, str_of(topic));
-    np->part.partition = partition;
     np->part.records = slice_of(out.s, out.len);
     np->produce.parts = &np->part;
     np->produce.count = 1;
@@ -498,8 +512,8 @@ const struct fetch_response_partition *node_fetch_part(const struct node_fetch *
 
     for (int32_t i = 0; i < resp->responses_count; i++) {
         const struct fetch_response_response *t = &resp->responses[i];
-        bool same = f->version < 13 ? str_eqz(t->topic, topic)
-                                    : uuid_eq(t->topic_id, node_topic_id(topic));
+        bool same =
+            f->version < 13 ? str_eqz(t->topic, topic) : uuid_eq(t->topic_id, node_topic_id(topic));
         for (int32_t k = 0; same && k < t->partitions_count; k++)
             if (t->partitions[k].partition_index == partition)
                 return &t->partitions[k];

@@ -1,9 +1,9 @@
 /*
- * replica_node.h - one broker's replicas in a test: real logs in a directory, a fake clock, a reactor that
- * the test turns, and peers of fake_peer.h
+ * replica_node.h - one broker's replicas in a test: real logs in a directory, a fake clock, a
+ * reactor that the test turns, and peers of fake_peer.h
  *
- * Several nodes share the clock and the reactor, so that a test is one thread and repeats itself exactly.
- * Topic ids are made from topic names; brokers listen as "INT" on port 9000 + id.
+ * Several nodes share the clock and the reactor, so that a test is one thread and repeats itself
+ * exactly. Topic ids are made from topic names; brokers listen as "INT" on port 9000 + id.
  */
 #pragma once
 
@@ -28,6 +28,8 @@ struct node_world {
     bool is_rack_aware;
     int32_t fetch_session_slots;
     int32_t controller_epoch; /* of UpdateMetadata and StopReplica */
+    bool keeps_dirs;          /* of the world before; else its nodes begin empty */
+    int run;
 };
 
 void world_init(struct node_world *w);
@@ -45,7 +47,8 @@ struct node {
     struct replica_manager *m;
     const char *rack;
     void (*serve_other)(struct node *n, struct fake_call *fc); /* AlterPartition, ... */
-    void *test;
+    /* True: the test has taken the request and will pass it to node_serve(). NULL: never. */
+    bool (*intercept)(struct node *n, struct fake_call *fc);
     int dirs_failed;
 };
 
@@ -54,6 +57,8 @@ void node_open(struct node *n, struct node_world *w, int32_t id);
 /* Stops and frees; with crash nothing is flushed or checkpointed. */
 void node_close(struct node *n);
 void node_crash(struct node *n);
+
+void node_serve(struct node *n, struct fake_call *fc);
 
 /* ---- what the controller does ---- */
 
@@ -71,7 +76,8 @@ struct node_state_of {
 };
 
 struct uuid node_topic_id(const char *topic);
-/* Live brokers, and the state of one partition (NULL: none). controller: where AlterPartition goes. */
+/* Live brokers, and the state of one partition (NULL: none). controller: where AlterPartition
+ * goes. */
 void node_tell(struct node *n, int32_t controller, const int32_t *alive, int32_t alive_count,
                const struct node_state_of *st);
 /* LeaderAndIsr for one partition; returns its error, or the request's. */
@@ -91,8 +97,8 @@ struct node_produce {
     int64_t offset;
 };
 
-/* One batch with one record. Free it once it is done. */
-struct node_produce *node_produce(struct node *n, const char *topic, int32_t partition, int16_t acks,
+/* One batch with one record, to partition 0. Free it once it is done. */
+struct node_produce *node_produce(struct node *n, const char *topic, int16_t acks,
                                   int32_t timeout_ms, const char *value);
 void node_produce_free(struct node_produce *p);
 

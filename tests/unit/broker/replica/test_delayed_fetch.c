@@ -55,7 +55,7 @@ static void end(void)
 static void append(const char *topic, int count)
 {
     for (int i = 0; i < count; i++) {
-        struct node_produce *p = node_produce(&node, topic, 0, 1, 1000, "0123456789");
+        struct node_produce *p = node_produce(&node, topic, 1, 1000, "0123456789");
         ck_assert_int_eq(p->error, 0);
         node_produce_free(p);
     }
@@ -254,8 +254,7 @@ START_TEST(diverged_tail_is_told_and_moves_no_record)
     ck_assert_int_eq(p->diverging_epoch.end_offset, 2);
     ck_assert_uint_eq(records_len(p->records), 0);
     node_fetch_free(f);
-    ck_assert_int_eq(
-        remote_list_find(&node_partition(&node, "t", 0)->remotes, 2)->end_offset, -1);
+    ck_assert_int_eq(remote_list_find(&node_partition(&node, "t", 0)->remotes, 2)->end_offset, -1);
     /* Above all epochs: out of range. */
     f = fetch(12, 2, 3);
     f->req.topics[0].partitions->last_fetched_epoch = 6;
@@ -348,5 +347,4 @@ TEST_MAIN("broker/replica/delayed_fetch", data_is_answered_at_once,
           unknown_things_have_their_codes, refused_partitions_come_last_and_do_not_end_the_wait,
           replica_must_be_assigned, replica_reads_to_the_end_and_wakes_on_append,
           diverged_tail_is_told_and_moves_no_record, lost_leadership_ends_the_wait,
-          first_batch_comes_whole_and_only_once,
-          nearest_replica_is_named_where_the_selector_is_on)
+          first_batch_comes_whole_and_only_once, nearest_replica_is_named_where_the_selector_is_on)

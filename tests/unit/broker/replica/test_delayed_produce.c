@@ -62,7 +62,7 @@ static void follower_fetch(int32_t replica, int64_t offset)
 START_TEST(is_confirmed_when_every_member_has_it)
 {
     begin();
-    struct node_produce *p = node_produce(&node, "t", 0, -1, 1000, "v");
+    struct node_produce *p = node_produce(&node, "t", -1, 1000, "v");
     ck_assert(!p->is_done);
     follower_fetch(2, 1);
     world_run(&world, 0);
@@ -80,7 +80,7 @@ END_TEST
 START_TEST(times_out_with_its_offset)
 {
     begin();
-    struct node_produce *p = node_produce(&node, "t", 0, -1, 100, "v");
+    struct node_produce *p = node_produce(&node, "t", -1, 100, "v");
     world_run(&world, 99);
     ck_assert(!p->is_done);
     world_run(&world, 2);
@@ -98,7 +98,7 @@ START_TEST(many_wait_and_those_below_the_watermark_go)
 
     begin();
     for (int i = 0; i < 5; i++)
-        p[i] = node_produce(&node, "t", 0, -1, 1000, "v");
+        p[i] = node_produce(&node, "t", -1, 1000, "v");
     follower_fetch(2, 5);
     follower_fetch(3, 3);
     world_run(&world, 0);
@@ -118,7 +118,7 @@ END_TEST
 START_TEST(lost_leadership_is_told_at_once)
 {
     begin();
-    struct node_produce *p = node_produce(&node, "t", 0, -1, 1000, "v");
+    struct node_produce *p = node_produce(&node, "t", -1, 1000, "v");
     struct node_state_of st = state(2, 1);
     ck_assert_int_eq(node_order(&node, 1, &st), 0);
     world_run(&world, 0);
@@ -132,7 +132,7 @@ END_TEST
 START_TEST(deleted_partition_is_told_at_once)
 {
     begin();
-    struct node_produce *p = node_produce(&node, "t", 0, -1, 1000, "v");
+    struct node_produce *p = node_produce(&node, "t", -1, 1000, "v");
     ck_assert_int_eq(node_stop_replica(&node, "t", 0, -2, true), 0);
     world_run(&world, 0);
     ck_assert(p->is_done);
@@ -146,7 +146,7 @@ END_TEST
 START_TEST(replaced_leader_confirms_nothing)
 {
     begin();
-    struct node_produce *p = node_produce(&node, "t", 0, -1, 100, "v");
+    struct node_produce *p = node_produce(&node, "t", -1, 100, "v");
     for (int32_t replica = 2; replica <= 3; replica++) {
         struct node_fetch *f = node_fetch_new(17, replica);
         f->req.max_wait_ms = 0;
@@ -165,7 +165,7 @@ END_TEST
 START_TEST(stopping_ends_all_waits)
 {
     begin();
-    struct node_produce *p = node_produce(&node, "t", 0, -1, 100000, "v");
+    struct node_produce *p = node_produce(&node, "t", -1, 100000, "v");
     struct node_fetch *f = node_fetch_new(17, -1);
     f->req.max_wait_ms = 100000;
     node_fetch_add(f, "t", 0, 0);

@@ -79,8 +79,8 @@ START_TEST(older_controller_is_refused_as_a_whole)
     ck_assert_int_eq(node_order(&node, 6, &st), STALE_CONTROLLER_EPOCH);
     world.controller_epoch = 6;
     ck_assert_int_eq(node_stop_replica(&node, "t", 0, -1, false), STALE_CONTROLLER_EPOCH);
-    world.controller_epoch = 0;
     end();
+    world.controller_epoch = 0;
 }
 END_TEST
 
@@ -90,13 +90,13 @@ START_TEST(older_broker_epoch_is_refused_on_every_partition)
     struct leader_and_isr_request req;
     struct leader_and_isr_response resp;
     leader_and_isr_state p = {.leader = 1, .replicas = (int32_t[]){1}, .replicas_count = 1};
-    struct leader_and_isr_request_topic_state t = {.topic_name = STR("t"),
-                                                   .partition_states = &p,
-                                                   .partition_states_count = 1};
+    struct leader_and_isr_request_topic_state t = {
+        .topic_name = STR("t"), .partition_states = &p, .partition_states_count = 1};
 
     begin();
     node.broker_epoch = 100;
     msg_init(&leader_and_isr_request_desc, &req);
+    req.controller_epoch = 1;
     req.broker_epoch = 99;
     req.topic_states = &t;
     req.topic_states_count = 1;
@@ -228,6 +228,7 @@ START_TEST(leftover_log_is_deleted_without_a_partition)
     begin();
     ck_assert_int_eq(order(1, 5), 0);
     end();
+    world.keeps_dirs = true;
     begin();
     ck_assert_ptr_null(node_partition(&node, "t", 0));
     struct log *log = log_manager_get(node.logs, STR("t"), 0);
@@ -246,11 +247,12 @@ START_TEST(restarted_replica_finds_its_log_and_watermark)
     st.isr_count = 1;
     node_tell(&node, 1, all, 3, &st);
     ck_assert_int_eq(node_order(&node, 1, &st), 0);
-    struct node_produce *p = node_produce(&node, "t", 0, 1, 100, "v");
+    struct node_produce *p = node_produce(&node, "t", 1, 100, "v");
     ck_assert_int_eq(p->error, 0);
     node_produce_free(p);
     ck_assert_int_eq(log_high_watermark(node_partition(&node, "t", 0)->log), 1);
     end();
+    world.keeps_dirs = true;
     begin();
     ck_assert_int_eq(order(2, 6), 0);
     ck_assert_int_eq(log_end_offset(node_partition(&node, "t", 0)->log), 1);
@@ -261,8 +263,7 @@ END_TEST
 
 TEST_MAIN("broker/replica/orders", only_a_greater_leader_epoch_is_obeyed,
           older_controller_is_refused_as_a_whole, older_broker_epoch_is_refused_on_every_partition,
-          replica_that_is_not_assigned_is_unknown,
-          dead_leader_is_not_followed_but_the_log_is_made,
+          replica_that_is_not_assigned_is_unknown, dead_leader_is_not_followed_but_the_log_is_made,
           other_topic_of_the_same_name_is_kept_out, topic_id_is_added_at_the_same_epoch,
           stop_replica_checks_the_epoch_but_for_the_sentinels, deleted_topic_can_come_back,
           leftover_log_is_deleted_without_a_partition,
