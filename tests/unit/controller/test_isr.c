@@ -6,7 +6,7 @@
 #include "zk/zk_paths.h"
 #include "zk/zk_states.h"
 
-/* One partition as a leader would ask for it; zero broker_id: broker 1, the controller and leader. */
+/* One partition as a leader would ask for it; zero broker_id: broker 1, controller and leader. */
 struct ask {
     int16_t version;
     int32_t broker_id;

@@ -1,6 +1,6 @@
 /*
- * test_random.c - several controllers on one ZooKeeper, brokers that die, expire, stop and return at
- * any moment, from a seed: what must always be true is looked at after every step
+ * test_random.c - several controllers on one ZooKeeper, brokers that die, expire, stop and return
+ * at any moment, from a seed: what must always be true is looked at after every step
  */
 #include "tests/support/fake_cluster.h"
 #include "tests/support/test_main.h"
