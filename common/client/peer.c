@@ -653,7 +653,7 @@ static void on_event(struct io_event *ev, uint32_t mask)
     } else if (p->state == PEER_HANDSHAKE) {
         shake_hands(p);
     } else {
-        if (mask & EPOLLOUT)
+        if (!outq_is_empty(&p->out))
             flush(p);
         if (p->state >= PEER_ASKING && (mask & (EPOLLIN | EPOLLHUP | EPOLLERR)))
             receive(p);

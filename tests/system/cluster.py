@@ -123,12 +123,18 @@ class Cluster:
                 continue
         return None
 
+    def pids(self):
+        """{broker: pid} of the last start."""
+        out = {}
+        for number in self.numbers:
+            with open(os.path.join(self.dir, f"broker-{number}.pid"), encoding="utf-8") as f:
+                out[number] = json.load(f)["pid"]
+        return out
+
     def usage(self):
         """{broker: (CPU seconds so far, resident bytes)}."""
         out, page = {}, os.sysconf("SC_PAGE_SIZE")
-        for number in self.numbers:
-            with open(os.path.join(self.dir, f"broker-{number}.pid"), encoding="utf-8") as f:
-                pid = json.load(f)["pid"]
+        for number, pid in self.pids().items():
             with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
                 fields = f.read().rpartition(")")[2].split()
             ticks = int(fields[11]) + int(fields[12])

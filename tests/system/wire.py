@@ -42,12 +42,12 @@ def array(items):
     return struct.pack(">i", len(items)) + b"".join(items)
 
 
-def batch(value):
+def batch(value, magic=2):
     """A record batch v2 that holds one record without a key."""
     record = b"\0" + varint(0) + varint(0) + varint(-1) + varint(len(value)) + value + varint(0)
     record = varint(len(record)) + record
     body = struct.pack(">hiqqqhii", 0, 0, 0, 0, -1, -1, -1, 1) + record
-    return struct.pack(">qiibI", 0, 9 + len(body), -1, 2, crc32c(body)) + body
+    return struct.pack(">qiibI", 0, 9 + len(body), -1, magic, crc32c(body)) + body
 
 
 class Reader:
@@ -103,9 +103,21 @@ class Connection:
         reader.take("i")
         return reader
 
+    def api_versions(self):
+        """[(key, lowest, highest version)] that the broker serves."""
+        self.send(18, 0, b"")
+        r = self.answer()
+        assert r.take("h") == 0
+        return r.array(lambda: (r.take("h"), r.take("h"), r.take("h")))
+
     def metadata(self, topic=None):
         """(broker ids, controller, {partition: (leader, replicas, isr)}); the last is {} without the topic."""
-        self.send(3, 1, array([string(topic)] if topic else []))
+        brokers, controller, topics = self.metadata_of([topic] if topic else [])
+        return brokers, controller, topics.get(topic, {})
+
+    def metadata_of(self, names):
+        """The same of several topics: {topic: partitions}."""
+        self.send(3, 1, array([string(name) for name in names]))
         r = self.answer()
         brokers = r.array(lambda: (r.take("i"), r.string(), r.take("i"), r.string())[0])
         controller = r.take("i")
@@ -115,18 +127,22 @@ class Connection:
             return r.take("i"), (r.take("i"), r.array(lambda: r.take("i")), r.array(lambda: r.take("i")))
 
         def one_topic():
-            return r.take("h"), r.string(), r.take("b"), dict(r.array(partition))
-        topics = r.array(one_topic)
-        return sorted(brokers), controller, topics[0][3] if topics else {}
+            r.take("h")
+            return r.string(), (r.take("b"), dict(r.array(partition)))[1]
+        return sorted(brokers), controller, dict(r.array(one_topic))
 
     def create_topic(self, name, partitions, replicas, configs=()):
         """The error code and message."""
-        topic = string(name) + struct.pack(">ih", partitions, replicas) + array([]) + array(
+        return self.create_topics([name], partitions, replicas, configs)[0][1:]
+
+    def create_topics(self, names, partitions, replicas, configs=(), timeout_ms=20000):
+        """[(name, error code, message)] of one request."""
+        rest = struct.pack(">ih", partitions, replicas) + array([]) + array(
             [string(k) + string(v) for k, v in dict(configs).items()])
-        self.send(19, 2, array([topic]) + struct.pack(">ib", 20000, 0))
+        self.send(19, 2, array([string(name) + rest for name in names]) + struct.pack(">ib", timeout_ms, 0))
         r = self.answer()
         r.take("i")
-        return r.array(lambda: (r.string(), r.take("h"), r.string()))[0][1:]
+        return r.array(lambda: (r.string(), r.take("h"), r.string()))
 
     def delete_topic(self, name):
         """The error code."""
@@ -136,7 +152,9 @@ class Connection:
         return r.array(lambda: (r.string(), r.take("h")))[0][1]
 
     def send_produce(self, topic, partition, value, acks=-1, timeout_ms=5000):
-        records = batch(value)
+        self.send_records(topic, partition, batch(value), acks, timeout_ms)
+
+    def send_records(self, topic, partition, records, acks=-1, timeout_ms=5000):
         body = struct.pack(">ii", partition, len(records)) + records
         self.send(0, 3, string(None) + struct.pack(">hi", acks, timeout_ms)
                   + array([string(topic) + array([body])]))
