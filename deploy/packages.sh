@@ -8,7 +8,7 @@
 declare -A PACKAGES=(
   [build]="gcc libc6-dev meson ninja-build pkgconf python3
            libzookeeper-mt-dev libssl-dev libjansson-dev libisal-dev zlib1g-dev libzstd-dev liblz4-dev libsnappy-dev
-           librdkafka-dev uthash-dev"
+           librdkafka-dev uthash-dev libpcre2-dev"
   [run]="zookeeper default-jre-headless openssl python3"
   [unit]="git check"
   [tidy]="git clang-format-14?"

@@ -18,6 +18,7 @@ struct tool {
 
 static const struct tool tools[] = {
     {"dump-log", "kafka-dump-log", cmd_dump_log, "print what is in the files of a partition"},
+    {"topics", "kafka-topics", cmd_topics, "create, list, describe, alter and delete topics"},
     {"produce", NULL, cmd_produce, "send records: lines of standard input, or generated ones"},
     {"consume", NULL, cmd_consume, "print the records of a topic"},
 };

@@ -1,0 +1,72 @@
+/*
+ * cluster_errors.c - what Kafka's tools say for an error code: words and the exception's name
+ */
+#include "common/base/err.h"
+#include "tools/cluster.h"
+
+#include <ctype.h>
+
+static const struct {
+    int16_t code;
+    const char *text;
+    const char *exception; /* where it is not the code's name in camel case */
+} errors[] = {
+    {UNKNOWN_SERVER_ERROR,
+     "The server experienced an unexpected error when processing the request.",
+     "UnknownServerException"},
+    {UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.", NULL},
+    {LEADER_NOT_AVAILABLE,
+     "There is no leader for this topic-partition as we are in the middle of a leadership "
+     "election.",
+     NULL},
+    {REQUEST_TIMED_OUT, "The request timed out.", "TimeoutException"},
+    {INVALID_TOPIC_EXCEPTION, "The request attempted to perform an operation on an invalid topic.",
+     "InvalidTopicException"},
+    {TOPIC_AUTHORIZATION_FAILED, "Topic authorization failed.", "TopicAuthorizationException"},
+    {CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed.",
+     "ClusterAuthorizationException"},
+    {TOPIC_ALREADY_EXISTS, "Topic with this name already exists.", "TopicExistsException"},
+    {INVALID_PARTITIONS, "Number of partitions is below 1.", NULL},
+    {INVALID_REPLICATION_FACTOR,
+     "Replication factor is below 1 or larger than the number of "
+     "available brokers.",
+     NULL},
+    {INVALID_REPLICA_ASSIGNMENT, "Replica assignment is invalid.", NULL},
+    {INVALID_CONFIG, "Configuration is invalid.", "InvalidConfigurationException"},
+    {NOT_CONTROLLER, "This is not the correct controller for this cluster.", NULL},
+    {POLICY_VIOLATION, "Request parameters do not satisfy the configured policy.", NULL},
+    {TOPIC_DELETION_DISABLED, "Topic deletion is disabled.", NULL},
+    {REASSIGNMENT_IN_PROGRESS, "A partition reassignment is in progress.", NULL},
+    {THROTTLING_QUOTA_EXCEEDED, "The throttling quota has been exceeded.", NULL},
+};
+
+struct str cluster_error_text(int16_t error, struct str message)
+{
+    if (message.len > 0)
+        return message;
+    for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+        if (errors[i].code == error)
+            return str_of(errors[i].text);
+    }
+    return str_of(err_name(error));
+}
+
+void cluster_exception(int16_t error, struct strbuf *ret)
+{
+    for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+        if (errors[i].code == error && errors[i].exception) {
+            strbuf_addz(ret, errors[i].exception);
+            return;
+        }
+    }
+    bool start = true;
+    for (const char *p = err_name(error); *p; p++) {
+        if (*p == '_') {
+            start = true;
+            continue;
+        }
+        strbuf_add_char(ret, start ? *p : (char)tolower((unsigned char)*p));
+        start = false;
+    }
+    strbuf_addz(ret, "Exception");
+}
