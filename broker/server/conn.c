@@ -44,7 +44,8 @@ struct conn {
     bool is_warming;  /* the head of the output queue is being read from the disk */
     bool has_barrier; /* the newest request keeps others from starting */
     bool is_held;     /* it would read on if it might */
-    bool wants_out;
+    uint32_t
+        out_wants; /* what the output waits for, 0: nothing; a later read changes stream->wants */
 };
 
 static const struct str anonymous = {"User:ANONYMOUS", sizeof "User:ANONYMOUS" - 1};
@@ -257,7 +258,7 @@ static void send_out(struct conn *c)
 
     if (c->out.bytes != before)
         conn_set_touch(c->set, c);
-    c->wants_out = r == -EAGAIN;
+    c->out_wants = r == -EAGAIN ? c->stream->wants : 0;
     if (r == -EBUSY)
         warm(c);
     else if (r < 0 && r != -EAGAIN)
@@ -466,7 +467,7 @@ static void run_loop(struct conn *c)
     if (c->state == CONN_CLOSED)
         free_if_done(c);
     else
-        watch(c, read_mask(c) | (c->wants_out ? c->stream->wants : 0));
+        watch(c, read_mask(c) | c->out_wants);
 }
 
 void conn_resume(struct conn *c)
@@ -528,7 +529,7 @@ static void on_event(struct io_event *ev, uint32_t mask)
         shake_hands(c);
         return;
     }
-    if (c->wants_out && (mask & c->stream->wants)) {
+    if (mask & c->out_wants) {
         flush_later(c);
         return;
     }

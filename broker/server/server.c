@@ -20,7 +20,10 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { TELL_US = 2 * 1000 * 1000 };
 
 struct server {
     const struct broker_conf *conf;
@@ -517,6 +520,18 @@ int server_start(const struct broker_conf *conf, struct server **ret, struct str
 
 /* ---- the end ---- */
 
+/* Where this broker is the controller, it has just told the others who leads now, and they should have
+ * heard it before it goes: else they wait for the next controller. Bounded, since one of them may be
+ * dead without anybody knowing yet. */
+static void wait_until_told(const struct server *s)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    int64_t deadline = clock_mono_us(s->broker.clock) + TELL_US;
+
+    while (channel_queued(s->channels) > 0 && clock_mono_us(s->broker.clock) < deadline)
+        nanosleep(&moment, NULL);
+}
+
 static void hand_over(struct server *s)
 {
     const struct broker_conf *c = s->conf;
@@ -534,6 +549,7 @@ static void hand_over(struct server *s)
         .backoff_ms = c->controlled_shutdown_retry_backoff_ms,
         .timeout_ms = c->controller_socket_timeout_ms,
     });
+    wait_until_told(s);
     say_info("controlled shutdown %s after %" PRId64 " ms",
              is_done ? "done" : "given up, the rest is taken over when this broker is gone",
              (clock_mono_us(s->broker.clock) - begun) / 1000);
