@@ -67,8 +67,10 @@ static struct peer *connect_to(const char *host, int port)
                                    .connect_timeout_us = 10 * SECOND,
                                    .request_timeout_us = 10 * SECOND};
 
-    if (!reactor)
+    if (!reactor) {
+        done_count = 0;
         ck_assert_int_eq(reactor_new("test", &clock_system, &reactor), 0);
+    }
     return peer_new(reactor, &opts);
 }
 
@@ -289,6 +291,7 @@ START_TEST(an_idle_connection_is_closed)
                                    .idle_timeout_us = 5000};
     struct asked a;
 
+    done_count = 0;
     ck_assert_int_eq(reactor_new("test", &clock_system, &reactor), 0);
     struct peer *p = peer_new(reactor, &opts);
     ask(p, &a, 1);
