@@ -1,6 +1,7 @@
 /*
- * metadata.c - Metadata and DescribeCluster, from the snapshot that UpdateMetadata left (protocol.md
- * 11.5, 11.28). Topics that are made on the way, and answers about very many, are a worker's.
+ * metadata.c - Metadata and DescribeCluster, from the snapshot that UpdateMetadata left
+ * (protocol.md 11.5, 11.28). Topics that are made on the way, and answers about very many, are a
+ * worker's.
  */
 #include "broker/api/handlers.h"
 

@@ -1,6 +1,6 @@
 /*
- * partitions.c - CreatePartitions: one topic after the other is read and checked on a worker, written
- * on the controller's thread, and then waited for in the metadata (protocol.md 11.23)
+ * partitions.c - CreatePartitions: one topic after the other is read and checked on a worker,
+ * written on the controller's thread, and then waited for in the metadata (protocol.md 11.23)
  */
 #include "broker/api/handlers.h"
 

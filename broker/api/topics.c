@@ -1,6 +1,6 @@
 /*
- * topics.c - CreateTopics and DeleteTopics: written to ZooKeeper on a worker, then waited for in the
- * metadata (protocol.md 11.21, 11.22)
+ * topics.c - CreateTopics and DeleteTopics: written to ZooKeeper on a worker, then waited for in
+ * the metadata (protocol.md 11.21, 11.22)
  */
 #include "broker/api/handlers.h"
 

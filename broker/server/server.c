@@ -520,9 +520,9 @@ int server_start(const struct broker_conf *conf, struct server **ret, struct str
 
 /* ---- the end ---- */
 
-/* Where this broker is the controller, it has just told the others who leads now, and they should have
- * heard it before it goes: else they wait for the next controller. Bounded, since one of them may be
- * dead without anybody knowing yet. */
+/* Where this broker is the controller, it has just told the others who leads now, and they should
+ * have heard it before it goes: else they wait for the next controller. Bounded, since one of them
+ * may be dead without anybody knowing yet. */
 static void wait_until_told(const struct server *s)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
