@@ -7,6 +7,7 @@
 #include "common/wire/messages.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 enum { RETRY_US = 100 * 1000 };
 
@@ -40,6 +41,7 @@ struct channel_set {
     struct channel_opts opts;
     char *client_id;
     struct channel *list; /* the controller's thread */
+    struct reactor *own;
     _Atomic int32_t queued;
     void (*on_answer)(void *ctx, struct control_answer *a);
     void *ctx;
@@ -221,6 +223,28 @@ static struct channel *find(struct channels *ch, int32_t broker_id)
     return NULL;
 }
 
+/* Without a reactor the controller could reach nobody: an out-of-descriptors at this moment is
+ * tried again for as long as it takes. */
+static struct reactor *set_reactor(struct channel_set *set)
+{
+    struct reactor *r = set->opts.reactor ? set->opts.reactor : set->own;
+    int e = 0;
+
+    while (!r) {
+        e = reactor_new("channels", &clock_system, &r);
+        if (e == 0 && (e = reactor_start(r)) < 0)
+            r = reactor_free(r);
+        if (e < 0) {
+            say_error("controller: the thread for connections to brokers cannot be started: %s; "
+                      "tried again each second",
+                      err_name(e));
+            sleep(1);
+        }
+        set->own = r;
+    }
+    return r;
+}
+
 static void op_add(struct channels *ch, int32_t broker_id, const struct node_endpoint *ep)
 {
     struct channel_set *set = set_of(ch);
@@ -229,7 +253,7 @@ static void op_add(struct channels *ch, int32_t broker_id, const struct node_end
     assert(!find(ch, broker_id));
     c->set = set;
     c->broker_id = broker_id;
-    c->reactor = reactor_pool_next(set->opts.reactors);
+    c->reactor = set_reactor(set);
     c->tail = &c->queue;
     c->retry.fire = retry_fired;
     c->call.done = call_done;
@@ -300,6 +324,10 @@ struct channels *channel_free(struct channels *ch)
     if (!ch)
         return NULL;
     assert(!set_of(ch)->list);
+    if (set_of(ch)->own) {
+        reactor_stop(set_of(ch)->own);
+        reactor_free(set_of(ch)->own);
+    }
     free(set_of(ch)->client_id);
     free(set_of(ch));
     return NULL;

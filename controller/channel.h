@@ -17,16 +17,17 @@
 struct tls_client;
 
 struct channel_opts {
-    struct reactor_pool *reactors;
-    const char *client_id;  /* the controller's broker id, in decimal */
-    struct tls_client *tls; /* for listeners with SSL; NULL where there are none */
+    struct reactor *reactor; /* NULL = one of their own */
+    const char *client_id;   /* the controller's broker id, in decimal */
+    struct tls_client *tls;  /* for listeners with SSL; NULL where there are none */
     int64_t connect_timeout_us;
     int64_t request_timeout_us;
 };
 
 /* Copies the client id. */
 struct channels *channel_new(const struct channel_opts *opts);
-/* After the controller and the reactors have stopped. NULL-safe, returns NULL. */
+/* After controller_stop() and before controller_free(): what is under way still answers to it.
+ * NULL-safe, returns NULL. */
 struct channels *channel_free(struct channels *ch);
 /* Messages that wait, or are under way. Thread: any. */
 int32_t channel_queued(const struct channels *ch);

@@ -31,8 +31,8 @@ struct controller *controller_free(struct controller *c)
 {
     if (!c)
         return NULL;
-    assert(!c->thread.started);
-    term_resign(c);
+    assert(!c->thread.started && !c->is_active);
+    context_clear(&c->x);
     fanout_deinit(&c->fanout);
     arena_deinit(&c->finalized_arena);
     free(c->watched_brokers);

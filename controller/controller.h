@@ -12,6 +12,7 @@
  *   ... zk_start(), zk_register_start() ...
  *   controller_start(c);
  *   controller_stop(c);            -- before zk_stop(): /controller goes with the session
+ *   channel_free(channels);
  *   c = controller_free(c);
  *
  * Thread: any for all functions here. Callbacks (done) run on the controller's thread and may not
@@ -49,7 +50,7 @@ struct controller_opts {
     int32_t leader_imbalance_per_broker_percentage;
     struct zk_store *store;
     const struct clock *clock;
-    struct channels *channels; /* outlives the controller */
+    struct channels *channels; /* freed between controller_stop() and controller_free() */
     struct controller_host host;
 };
 

@@ -371,7 +371,6 @@ static void make_controller(struct server *s)
     CLEANUP(free_p) char *client_id = xasprintf("%d", s->identity.broker_id);
 
     s->channels = channel_new(&(struct channel_opts){
-        .reactors = &s->reactors,
         .client_id = client_id,
         .tls = control ? s->control_tls : s->tls,
         .connect_timeout_us = c->socket_connection_setup_timeout_ms * 1000,
@@ -583,8 +582,8 @@ static void stop_parts(struct server *s)
 static void free_parts(struct server *s)
 {
     s->gate = gate_free(s->gate);
-    controller_free(s->broker.controller);
     channel_free(s->channels);
+    controller_free(s->broker.controller);
     id_block_free(s->broker.producer_ids);
     controller_link_free(s->link);
     replica_manager_free(s->broker.replicas);

@@ -5,6 +5,8 @@
 #include "tests/support/fake_broker.h"
 #include "tests/support/test_main.h"
 
+#include <sched.h>
+
 enum { SECOND = 1000000 };
 
 /* What the broker got, in order. */
@@ -19,7 +21,6 @@ static struct got got[16];
 static _Atomic int got_count;
 static _Atomic int hang_ups; /* how many requests the broker still answers by hanging up */
 static struct reactor *reactor;
-static struct reactor_pool pool;
 static int32_t answered[16];
 static int answered_count;
 
@@ -56,8 +57,7 @@ static struct channels *channels_to(struct fake_broker *f, int32_t broker_id)
 
     got_count = answered_count = hang_ups = 0;
     ck_assert_int_eq(reactor_new("test", &clock_system, &reactor), 0);
-    pool = (struct reactor_pool){.v = &reactor, .count = 1};
-    struct channels *ch = channel_new(&(struct channel_opts){.reactors = &pool,
+    struct channels *ch = channel_new(&(struct channel_opts){.reactor = reactor,
                                                              .client_id = "7",
                                                              .connect_timeout_us = 10 * SECOND,
                                                              .request_timeout_us = 10 * SECOND});
@@ -128,6 +128,26 @@ START_TEST(an_unanswered_request_is_repeated_before_the_next)
 }
 END_TEST
 
+START_TEST(channels_have_a_thread_of_their_own)
+{
+    struct fake_broker *f = fake_broker_start(answer, NULL);
+    struct node_endpoint ep = {STR("PLAINTEXT"), STR("127.0.0.1"), fake_broker_port(f),
+                               NODE_PLAINTEXT};
+    struct channels *ch = channel_new(&(struct channel_opts){
+        .client_id = "7", .connect_timeout_us = 10 * SECOND, .request_timeout_us = 10 * SECOND});
+
+    ch->ops->on_answer(ch, on_answer, NULL);
+    ch->ops->add(ch, 3, &ep);
+    send(ch, 3, 1);
+    while (channel_queued(ch))
+        sched_yield();
+    ck_assert_int_eq(got_count, 1);
+    ch->ops->remove_all(ch);
+    channel_free(ch);
+    fake_broker_stop(f);
+}
+END_TEST
+
 START_TEST(a_removed_broker_gets_nothing_more)
 {
     struct fake_broker *f = fake_broker_start(answer, NULL);
@@ -149,4 +169,5 @@ START_TEST(a_removed_broker_gets_nothing_more)
 END_TEST
 
 TEST_MAIN("controller/channel", requests_go_out_in_order_with_the_brokers_epoch,
-          an_unanswered_request_is_repeated_before_the_next, a_removed_broker_gets_nothing_more)
+          an_unanswered_request_is_repeated_before_the_next, channels_have_a_thread_of_their_own,
+          a_removed_broker_gets_nothing_more)
