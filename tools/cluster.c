@@ -16,6 +16,7 @@ struct cluster {
     const struct invocation *inv;
     char *bootstrap, *client_id;
     struct tls_client *tls;
+    bool patient;      /* tries again for the whole time */
     struct seed *seed; /* NULL: not connected yet */
     int64_t request_timeout_ms, api_timeout_ms;
     int64_t deadline_ms, backoff_ms;
@@ -121,6 +122,7 @@ int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct clu
     int r = 0;
 
     c->inv = opts->inv;
+    c->patient = opts->inv->as_kafka && !opts->once;
     c->client_id = xstrdup("adminclient-1");
     c->bootstrap = xstrdup(opts->bootstrap);
     c->request_timeout_ms = 30000;
@@ -180,7 +182,7 @@ static bool wait_a_little(struct cluster *c)
 /* Kafka's tools say so while they try again and again. */
 static void say_unreachable(const struct cluster *c, const struct strbuf *why)
 {
-    if (c->inv->as_kafka)
+    if (c->patient)
         fprintf(stderr, "WARN %s, trying again\n", why->s);
 }
 
@@ -210,7 +212,7 @@ static int connect_cluster(struct cluster *c, const char *call, struct strbuf *w
         int r = connect_once(c, &reason);
         if (r == 0)
             return 0;
-        if (!c->inv->as_kafka) {
+        if (!c->patient) {
             strbuf_addf(why, "%s (--bootstrap-server)", reason.s);
             return r;
         }
@@ -303,7 +305,7 @@ int cluster_metadata(struct cluster *c, struct str topic, struct arena *a,
     one.name = topic;
     m.allow_auto_topic_creation = false;
     m.topics = &one;
-    m.topics_count = str_is_null(topic) ? -1 : 1;
+    m.topics_count = str_is_null(topic) ? -1 : topic.len > 0;
     cluster_start(c);
     int r = cluster_call(c, &call, a, &response, why);
     if (r == 0)

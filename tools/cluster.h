@@ -21,6 +21,7 @@ struct cluster_opts {
     const struct invocation *inv;
     const char *bootstrap;
     const char *config_file; /* --command-config; NULL: none */
+    bool once;               /* as Kafka's tool too: nobody there is told at once */
 };
 
 /*
@@ -54,7 +55,8 @@ int cluster_call(struct cluster *c, const struct cluster_call *call, struct aren
 /* True where the answer's error means: somebody else, or later; has waited, and asked again who is
  * controller. False when the time is over. */
 bool cluster_again(struct cluster *c, int16_t error);
-/* Metadata of one topic, of all where it is null; no topic is made by asking. */
+/* Metadata of one topic, of all where it is null, of none where it is empty (the brokers only). No
+ * topic is made by asking. */
 int cluster_metadata(struct cluster *c, struct str topic, struct arena *a,
                      const struct metadata_response **ret, struct strbuf *why) MUST_CHECK;
 

@@ -21,6 +21,8 @@ static const struct tool tools[] = {
     {"topics", "kafka-topics", cmd_topics, "create, list, describe, alter and delete topics"},
     {"produce", NULL, cmd_produce, "send records: lines of standard input, or generated ones"},
     {"consume", NULL, cmd_consume, "print the records of a topic"},
+    {"api-versions", "kafka-broker-api-versions", cmd_api_versions,
+     "the requests that each broker serves"},
 };
 
 static void print_help(FILE *out)
