@@ -26,11 +26,19 @@ static int refuse_number(struct topics *t, struct str text)
     return -EINVAL;
 }
 
+/* Java's split() leaves out empty parts at the end. */
+static struct str without_trailing(struct str s, char sep)
+{
+    while (s.len > 0 && s.p[s.len - 1] == sep)
+        s.len--;
+    return s;
+}
+
 /* "1:2:3" */
 static int read_replicas(struct topics *t, struct str text, struct topics_replicas *ret)
 {
     CLEANUP(strbuf_deinit) struct strbuf twice = {0};
-    struct str rest = text, item;
+    struct str rest = without_trailing(text, ':'), item;
 
     ret->ids = arena_new_array(&t->arena, int32_t, text.len + 1);
     while (str_split(&rest, ':', &item)) {
@@ -65,7 +73,9 @@ static int read_assignment(struct topics *t, struct plan *plan)
     if (r < 0 || !text || !*text)
         return r;
     plan->assignment = arena_new_array(&t->arena, struct topics_replicas, strlen(text) + 1);
-    rest = str_of(text);
+    rest = without_trailing(str_of(text), ',');
+    if (rest.len == 0)
+        return 0;
     while (r == 0 && str_split(&rest, ',', &item)) {
         struct topics_replicas *to = &plan->assignment[plan->assignment_count];
         r = read_replicas(t, item, to);
@@ -97,19 +107,22 @@ static int read_config(struct topics *t, const char *text, struct create_topics_
     return 0;
 }
 
+/* As Kafka's tool: unknown names first, before any value is looked at. */
 static int check_configs(struct topics *t, const struct plan *plan)
 {
-    int r = 0;
+    struct topic_override *overrides =
+        arena_new_array(&t->arena, struct topic_override, (size_t)plan->config_count);
+    struct topic_conf *conf = NULL;
 
     for (int32_t i = 0; i < plan->config_count; i++) {
-        if (!conf_find(topic_options, topic_option_count, plan->configs[i].name)) {
-            strbuf_addf(&t->why, "Unknown topic config name: %.*s", STR_ARG(plan->configs[i].name));
+        overrides[i] = (struct topic_override){plan->configs[i].name, plan->configs[i].value};
+        if (!conf_find(topic_options, topic_option_count, overrides[i].name)) {
+            strbuf_addf(&t->why, "Unknown topic config name: %.*s", STR_ARG(overrides[i].name));
             return INVALID_CONFIG;
         }
     }
-    for (int32_t i = 0; i < plan->config_count && r == 0; i++)
-        r = conf_validate(conf_find(topic_options, topic_option_count, plan->configs[i].name),
-                          plan->configs[i].value, &t->why);
+    int r = topic_conf_build(NULL, overrides, (size_t)plan->config_count, &conf, &t->why);
+    topic_conf_unref(conf);
     return r;
 }
 

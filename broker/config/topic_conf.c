@@ -154,6 +154,25 @@ struct topic_conf *topic_conf_new(void)
 
 /* ---- overrides ---- */
 
+/* Java prints the list as it prints all lists: [a, b]. */
+static int refuse_throttled(const char *key, const char *list, struct strbuf *why)
+{
+    struct str rest = str_of(list), item;
+    bool first = true;
+
+    strbuf_addz(why, "Invalid value [");
+    while (str_split(&rest, ',', &item)) {
+        item = str_trim(item);
+        strbuf_addf(why, "%s%.*s", first ? "" : ", ", STR_ARG(item));
+        first = false;
+    }
+    strbuf_addf(why,
+                "] for configuration %s: %s must be the literal '*' or a list of replicas in the "
+                "following format: [partitionId]:[brokerId],[partitionId]:[brokerId],...",
+                key, key);
+    return -EINVAL;
+}
+
 static int check_throttled(const char *key, const char *list, struct strbuf *why)
 {
     struct str rest = str_trim(str_of(list)), item, partition;
@@ -164,14 +183,8 @@ static int check_throttled(const char *key, const char *list, struct strbuf *why
     while (str_split(&rest, ',', &item)) {
         item = str_trim(item);
         if (!str_split(&item, ':', &partition) || str_to_i32(partition, 0, INT32_MAX, &n) < 0 ||
-            str_is_null(item) || str_to_i32(item, 0, INT32_MAX, &n) < 0) {
-            strbuf_addf(why,
-                        "Invalid value %s for configuration %s: must be the literal '*' or a list "
-                        "of replicas in the "
-                        "following format: [partitionId]:[brokerId],[partitionId]:[brokerId],...",
-                        list, key);
-            return -EINVAL;
-        }
+            str_is_null(item) || str_to_i32(item, 0, INT32_MAX, &n) < 0)
+            return refuse_throttled(key, list, why);
     }
     return 0;
 }
@@ -222,7 +235,7 @@ int topic_conf_build(const struct broker_conf *broker, const struct topic_overri
     int r = 0;
 
     conf_set_defaults(topic_options, topic_option_count, &v);
-    for (size_t i = 0; i < topic_option_count && r == 0; i++)
+    for (size_t i = 0; broker && i < topic_option_count && r == 0; i++)
         r = conf_set(&topic_options[i], &v, str_of(broker->topic_default_texts[i]), why);
     for (size_t i = 0; i < count && r == 0; i++)
         r = apply(&overrides[i], &v, why);

@@ -73,8 +73,8 @@ struct topic_setting {
 extern const struct conf_option topic_options[];
 extern const size_t topic_option_count;
 
-/* The broker's defaults with the overrides applied and checked: -EINVAL with Kafka's words in why.
- * One reference. */
+/* The broker's defaults (Kafka's own where it is NULL) with the overrides applied and checked:
+ * -EINVAL with Kafka's words in why. One reference. */
 int topic_conf_build(const struct broker_conf *broker, const struct topic_override *overrides,
                      size_t count, struct topic_conf **ret, struct strbuf *why) MUST_CHECK;
 /* All settings in the order of topic_options; ret has topic_option_count elements. */

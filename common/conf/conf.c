@@ -110,9 +110,10 @@ static int check_list(const struct conf_option *o, struct str text, struct strbu
     return 0;
 }
 
+/* Java prints the number that it read: 2 as 2.0 where it is a double. */
 static int check_number(const struct conf_option *o, double v, struct str text, struct strbuf *why)
 {
-    char what[96];
+    char what[96], number[32];
 
     if (v < o->check.min)
         snprintf(what, sizeof what, "Value must be at least %.15g", o->check.min);
@@ -120,6 +121,10 @@ static int check_number(const struct conf_option *o, double v, struct str text, 
         snprintf(what, sizeof what, "Value must be no more than %.15g", o->check.max);
     else
         return 0;
+    if (o->type == CONF_DOUBLE && v == (double)(int64_t)v) {
+        snprintf(number, sizeof number, "%.1f", v);
+        text = str_of(number);
+    }
     return refuse(o, text, why, what);
 }
 
