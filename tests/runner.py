@@ -222,7 +222,7 @@ def pytest(folder, options, python=PYTHON):
         os.unlink(report)
     rounds = options.rounds or (20 if options.full else 3)
     command = [python, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rP" if options.full else "-q",
-               "--durations=10", "--durations-min=5", f"--junitxml={report}", f"--rounds={rounds}",
+               "--tb=short", "--durations=10", "--durations-min=5", f"--junitxml={report}", f"--rounds={rounds}",
                *(["--full"] if options.full else []), f"{ROOT}/tests/{folder}", *options.rest]
     done = subprocess.run(command, check=False, cwd=f"{ROOT}/tests/{folder}")
     if os.path.exists(report):
@@ -240,7 +240,7 @@ def python_clients():
 
 def run_system(options):
     counts = Counts()
-    if not need("build", "run", "system") or not build("release"):
+    if not need("build", "run", "system") or not build("release", "debug"):
         counts.fail("what the system tests need")
         return counts
     if python_clients():

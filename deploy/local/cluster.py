@@ -223,11 +223,11 @@ class Cluster:
 
     def up(self):
         """Starts whatever is down and waits until all of it serves."""
+        self.check_ports()
+        for b in self.brokers:
+            b.command("")  # Trouble here, before anything runs, where its program is missing
         with self.lock():
             self.save()
-            self.check_ports()
-            for b in self.brokers:
-                b.command("")  # Trouble here, before anything runs, where its program is missing
             if self.settings["tls"]:
                 tls.make(os.path.join(self.dir, "tls"),
                          [*(b.name for b in self.brokers), "client"], "127.0.0.1")

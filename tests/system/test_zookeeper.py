@@ -4,10 +4,10 @@ import os
 import socket
 import subprocess
 
-from cluster import LOAD, poll
-from conftest import new_directory
+from cluster import ROOT, poll
+from fixtures import new_directory
 
-LIVE = os.path.join(os.path.dirname(os.path.dirname(LOAD)), "system/zk-live")
+LIVE = os.path.join(ROOT, "build/debug/tests/system/zk-live")
 CLASSPATH = "/usr/share/java/slf4j-simple.jar:/usr/share/java/zookeeper.jar"
 
 
