@@ -116,12 +116,12 @@ def zeros(path, chance):
 
 def garbage(path, chance):
     with open(path, "ab") as f:
-        f.write(bytes(chance.randrange(256) for _ in range(100)))
+        f.write(chance.randbytes(100))
 
 
 def scramble(path, chance):
     with open(path, "r+b") as f:
-        f.write(bytes(chance.randrange(256) for _ in range(os.path.getsize(path) or 8)))
+        f.write(chance.randbytes(os.path.getsize(path) or 8))
 
 
 DAMAGE = [("log", cut), ("log", flip), ("log", zeros), ("log", garbage), ("index", cut), ("index", scramble),
