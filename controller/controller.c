@@ -115,7 +115,7 @@ void controller_session_lost(void *controller)
     struct controller *c = controller;
     uint32_t generation = post_preempting(c, EVENT_EXPIRE);
 
-    /* Until it has begun, events of the old session might still be run. */
+    /* Until then events of the old session might still be run. */
     mutex_lock(&c->lock);
     while (c->thread.started && !c->is_closed && c->expired_generation < generation)
         cond_wait(&c->expired, &c->lock);

@@ -11,7 +11,8 @@
  *                                             .ctx = c});
  *   ... zk_start(), zk_register_start() ...
  *   controller_start(c);
- *   controller_stop(c);            -- before zk_stop(): /controller goes with the session
+ *   ... zk_stop(): /controller goes with the session, and nobody waits for ZooKeeper any more ...
+ *   controller_stop(c);
  *   channel_free(channels);
  *   c = controller_free(c);
  *
@@ -66,8 +67,7 @@ int controller_start(struct controller *c) MUST_CHECK;
  * are answered at once. */
 void controller_stop(struct controller *c);
 
-/* Members of a struct zk_listener. The first returns once the event that ends the old session's
- * term has begun. */
+/* Members of a struct zk_listener. The first returns when the old session's term has ended. */
 void controller_session_lost(void *controller);
 void controller_session_new(void *controller, int64_t session_id);
 

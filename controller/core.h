@@ -46,7 +46,7 @@ struct controller {
     struct mutex lock; /* LOCK_CONTROLLER */
     struct cond expired;
     uint32_t generation;           /* under lock */
-    uint32_t expired_generation;   /* under lock: the newest whose EVENT_EXPIRE has begun */
+    uint32_t expired_generation;   /* under lock: the newest whose EVENT_EXPIRE has run */
     bool is_closed;                /* under lock: nobody will take events any more */
     struct controller_stats stats; /* under lock */
     _Atomic int32_t queued;

@@ -94,12 +94,12 @@ static enum zk_result run_reelect(struct controller *c, struct event *e UNUSED)
 
 static enum zk_result run_expire(struct controller *c, struct event *e)
 {
+    atomic_store(&c->pub_active_id, -1);
+    term_resign(c);
     mutex_lock(&c->lock);
     c->expired_generation = e->generation;
     cond_broadcast(&c->expired);
     mutex_unlock(&c->lock);
-    atomic_store(&c->pub_active_id, -1);
-    term_resign(c);
     return ZK_OK;
 }
 

@@ -568,12 +568,12 @@ static void stop_parts(struct server *s)
         metadata_waits_cancel(s->broker.waits);
     if (s->is_logs_loaded)
         log_manager_stop(s->broker.logs);
+    if (s->zk)
+        zk_stop(s->zk); /* first, so that the controller waits for no answer of ZooKeeper */
     if (s->is_controller_started)
         controller_stop(s->broker.controller);
     if (s->link)
         controller_link_stop(s->link);
-    if (s->zk)
-        zk_stop(s->zk);
     s->broker.workq = workq_free(s->broker.workq);
     for (int i = 0; i < s->reactors.count; i++)
         reactor_stop(s->reactors.v[i]);
