@@ -251,7 +251,10 @@ static void fake_submit(struct zk_store *s, struct zk_batch *b, zk_batch_done_fn
 
 static int64_t fake_session_id(struct zk_store *s)
 {
-    return container_of(s, struct fake_zk, store)->session;
+    struct fake_zk *z = container_of(s, struct fake_zk, store);
+
+    LOCK_SCOPE(&z->server->lock);
+    return z->session;
 }
 
 static void fake_watch(struct zk_store *s, enum zk_watch_kind kind, const char *path,

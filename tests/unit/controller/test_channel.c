@@ -136,6 +136,7 @@ START_TEST(channels_have_a_thread_of_their_own)
     struct channels *ch = channel_new(&(struct channel_opts){
         .client_id = "7", .connect_timeout_us = 10 * SECOND, .request_timeout_us = 10 * SECOND});
 
+    got_count = answered_count = hang_ups = 0;
     ch->ops->on_answer(ch, on_answer, NULL);
     ch->ops->add(ch, 3, &ep);
     send(ch, 3, 1);
