@@ -254,8 +254,8 @@ int validate_leader(struct slice records, const struct validate_opts *opts, stru
     if (r == 0 && opts->conf->timestamp_type == TIMESTAMP_LOG_APPEND_TIME)
         out.append_time_ms = opts->now_ms;
     if (r != 0) {
-        out.record_errors = v.errors;
-        out.record_error_count = v.error_count;
+        out.record_errors = v.is_told ? v.errors : NULL;
+        out.record_error_count = v.is_told ? v.error_count : 0;
         out.error_message = v.message;
     }
     *ret = out;

@@ -24,6 +24,7 @@ struct validation {
     bool has_limits; /* some timestamps are out of range */
     /* of the records seen so far */
     int64_t record_count;
+    int64_t batch_begin; /* record_count where the batch under work began */
     int64_t max_timestamp;
     bool is_dense; /* offsets of compressed records count 0, 1, 2, ... */
     struct record_error *errors;
@@ -31,6 +32,7 @@ struct validation {
     int32_t error_cap;
     int32_t bad_count; /* all */
     bool has_bad_timestamp;
+    bool is_told;        /* they are the reason of the answer, so it lists them */
     const char *message; /* for the client, where a check fails */
 };
 

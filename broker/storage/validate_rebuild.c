@@ -39,6 +39,15 @@ static struct batch_opts new_header(const struct validation *v)
     };
 }
 
+/* What Kafka's builder does not write, with an error of its own, though it may stand in batches
+ * that stay. */
+static bool can_be_written(const struct batch_opts *opts)
+{
+    if (opts->producer_id == NO_PRODUCER_ID)
+        return !opts->is_transactional;
+    return opts->base_sequence >= 0;
+}
+
 static int add_records(const struct validation *v, const struct batch *b, struct batch_builder *bb)
 {
     CLEANUP(record_iter_deinit) struct record_iter it = {0};
@@ -46,6 +55,8 @@ static int add_records(const struct validation *v, const struct batch *b, struct
     int r = record_iter_init(&it, b, validation_unpack_max(v));
 
     while (r == 0 && (r = record_iter_next(&it, &rec)) == 1) {
+        if (rec.timestamp < NO_TIMESTAMP)
+            return -EPROTO;
         rec.offset = bb->opts.base_offset + bb->count;
         batch_builder_add(bb, &rec);
         r = 0;
@@ -60,7 +71,7 @@ int validate_rebuild(struct validation *v, struct slice *ret)
     const struct batch_opts opts = new_header(v);
     struct slice rest = v->set.bytes;
     struct batch b;
-    int r = 0;
+    int r = can_be_written(&opts) ? 0 : -EPROTO;
 
     batch_builder_init(&bb, &opts);
     while (r == 0 && batch_next(&rest, &b) == 1)

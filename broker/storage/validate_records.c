@@ -7,6 +7,7 @@
  */
 #include "broker/storage/validate_internal.h"
 #include "common/base/err.h"
+#include "common/record/legacy.h"
 #include "common/record/record_iter.h"
 #include "common/record/record_scan.h"
 
@@ -22,7 +23,7 @@ size_t validation_unpack_max(const struct validation *v)
 
 /* ---- what the client is told ---- */
 
-static void add_error(struct validation *v, int64_t index, struct str message)
+static void add_error(struct validation *v, struct str message)
 {
     v->bad_count++;
     if (v->error_count == RECORD_ERRORS_LISTED_MAX)
@@ -36,17 +37,17 @@ static void add_error(struct validation *v, int64_t index, struct str message)
         v->errors = more;
         v->error_cap = cap;
     }
-    v->errors[v->error_count++] = (struct record_error){(int32_t)index, message.p};
+    v->errors[v->error_count++] =
+        (struct record_error){(int32_t)(v->record_count - v->batch_begin), message.p};
 }
 
 static void key_is_missing(struct validation *v)
 {
     add_error(
-        v, v->record_count,
-        arena_printf(
-            v->arena,
-            "Compacted topic cannot accept message without key in topic partition %s-%" PRId32,
-            v->opts->topic, v->opts->partition));
+        v, arena_printf(
+               v->arena,
+               "Compacted topic cannot accept message without key in topic partition %s-%" PRId32,
+               v->opts->topic, v->opts->partition));
 }
 
 /* As Java computes, past the ends of the range too. */
@@ -61,23 +62,21 @@ static void timestamp_is_out_of_range(struct validation *v, const struct record 
     int64_t now = v->opts->now_ms;
 
     v->has_bad_timestamp = true;
-    add_error(v, v->record_count,
-              arena_printf(v->arena,
-                           "Timestamp %" PRId64 " of message with offset %" PRId64
-                           " is out of range. The timestamp should be within [%" PRId64 ", %" PRId64
-                           "]",
-                           rec->timestamp, rec->offset, minus(now, c->timestamp_before_max_ms),
-                           minus(now, minus(0, c->timestamp_after_max_ms))));
+    add_error(v, arena_printf(v->arena,
+                              "Timestamp %" PRId64 " of message with offset %" PRId64
+                              " is out of range. The timestamp should be within [%" PRId64
+                              ", %" PRId64 "]",
+                              rec->timestamp, rec->offset, minus(now, c->timestamp_before_max_ms),
+                              minus(now, minus(0, c->timestamp_after_max_ms))));
 }
 
 static void timestamp_type_is_wrong(struct validation *v, const struct record *rec)
 {
     v->has_bad_timestamp = true;
-    add_error(v, v->record_count,
-              arena_printf(v->arena,
-                           "Invalid timestamp type in message with offset %" PRId64
-                           ". Producer should not set timestamp type to LogAppendTime.",
-                           rec->offset));
+    add_error(v, arena_printf(v->arena,
+                              "Invalid timestamp type in message with offset %" PRId64
+                              ". Producer should not set timestamp type to LogAppendTime.",
+                              rec->offset));
 }
 
 static int answer_errors(struct validation *v)
@@ -86,6 +85,7 @@ static int answer_errors(struct validation *v)
 
     if (v->bad_count == 0)
         return 0;
+    v->is_told = true;
     if (v->has_bad_timestamp) {
         v->message = "One or more records have been rejected due to invalid timestamp";
         return INVALID_TIMESTAMP;
@@ -206,17 +206,33 @@ static int check_packed(struct validation *v, const struct batch *b)
     return r == 1 ? 0 : r;
 }
 
-/* Whether the messages in a wrapper are framed at all, which Kafka answers otherwise than what they
- * say. */
-static int wrapper_fault(struct validation *v, const struct record_iter *it)
+/* Whether the messages of a wrapper are framed, as far as it could be unpacked. */
+static bool is_framed(const struct record_iter *it)
 {
     struct slice rest = slice_of_str(strbuf_str(&it->unpacked));
     struct batch inner;
     int r;
 
-    while ((r = batch_next(&rest, &inner)) == 1)
+    while ((r = legacy_inner_next(&rest, &inner)) == 1)
         ;
-    return r < 0 ? CORRUPT_MESSAGE : malformed(v, "Found invalid compressed record set");
+    return r == 0;
+}
+
+static int wrapper_fault(struct validation *v, const struct record_iter *it, int r)
+{
+    if (r == -EFBIG)
+        return MESSAGE_TOO_LARGE;
+    if (!is_framed(it))
+        return CORRUPT_MESSAGE;
+    return r == -EBADMSG ? malformed(v, "Found invalid compressed record set") : r;
+}
+
+/* A message that does not parse is told from one that was damaged. */
+static int message_fault(struct validation *v, const struct record_iter *it, int r)
+{
+    if (it->is_wrapper && !batch_is_valid(&it->inner))
+        return CORRUPT_MESSAGE;
+    return r == -EBADMSG ? malformed(v, "Found invalid record structure") : r;
 }
 
 static int check_old(struct validation *v, const struct batch *b)
@@ -225,21 +241,21 @@ static int check_old(struct validation *v, const struct batch *b)
     struct record rec;
     int r = record_iter_init(&it, b, validation_unpack_max(v));
 
-    while (r == 0 && (r = record_iter_next(&it, &rec)) == 1) {
+    if (r != 0)
+        return wrapper_fault(v, &it, r);
+    while ((r = record_iter_next(&it, &rec)) == 1) {
         if (it.is_wrapper && !batch_is_valid(&it.inner))
             return CORRUPT_MESSAGE;
         check_record(v, b, &rec);
-        r = 0;
     }
-    if (r == -EFBIG)
-        return MESSAGE_TOO_LARGE;
-    return r == -EBADMSG ? wrapper_fault(v, &it) : r;
+    return r < 0 ? message_fault(v, &it, r) : 0;
 }
 
 int validate_batch_records(struct validation *v, const struct batch *b)
 {
     int r;
 
+    v->batch_begin = v->record_count;
     if (!batch_is_v2(b))
         r = check_old(v, b);
     else

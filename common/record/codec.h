@@ -10,7 +10,8 @@ struct codec_ops {
     int default_level;
     int (*compress)(const struct codec *c, struct slice in, struct strbuf *out);
     int (*open)(const struct codec *c, struct slice in, struct decompressor **ret);
-    /* Fills dst as far as it can; *ret 0 only at the end. */
+    /* Fills dst as far as it can; *ret 0 only at the end. Where it fails, *ret bytes were unpacked
+     * before. */
     int (*read)(struct decompressor *d, void *dst, size_t n, size_t *ret);
     void (*free)(struct decompressor *d);
 };
@@ -19,6 +20,7 @@ struct codec_ops {
 struct decompressor {
     const struct codec_ops *ops;
     struct slice in; /* what has not been taken yet */
+    int error;       /* sticky; told once all that was unpacked before is handed out */
 };
 
 extern const struct codec_ops codec_gzip;

@@ -126,20 +126,15 @@ void decompressor_free_p(struct decompressor **d)
 int decompressor_read(struct decompressor *d, void *dst, size_t n, size_t *ret)
 {
     uint8_t *to = dst;
-    size_t got = 0;
+    size_t got = 0, part = 1;
 
-    while (got < n) {
-        size_t part;
-        int r = d->ops->read(d, to + got, n - got, &part);
-
-        if (r < 0)
-            return r;
-        if (part == 0)
-            break;
+    while (got < n && part > 0 && d->error == 0) {
+        part = 0;
+        d->error = d->ops->read(d, to + got, n - got, &part);
         got += part;
     }
     *ret = got;
-    return 0;
+    return got > 0 ? 0 : d->error;
 }
 
 int codec_decompress(const struct codec *c, struct slice in, size_t max, struct strbuf *out)
@@ -161,7 +156,7 @@ int codec_decompress(const struct codec *c, struct slice in, size_t max, struct 
             return -EFBIG;
         if (r == 0)
             strbuf_grew(out, got);
-        if (r == 0 && got < want)
+        if (r == 0 && got == 0)
             break;
     }
     return r;

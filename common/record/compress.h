@@ -52,7 +52,8 @@ struct decompressor;
 int decompressor_new(const struct codec *c, struct slice in, struct decompressor **ret) MUST_CHECK;
 struct decompressor *decompressor_free(struct decompressor *d);
 void decompressor_free_p(struct decompressor **d);
-/* Up to n bytes into dst and how many in *ret; 0 at the end of the stream. */
+/* Up to n bytes into dst and how many in *ret; 0 at the end of the stream. A failure is told after
+ * everything that was unpacked before it. */
 int decompressor_read(struct decompressor *d, void *dst, size_t n, size_t *ret) MUST_CHECK;
 
 /* The whole of in, appended to out; -EFBIG (and nothing more allocated) where that is more than max

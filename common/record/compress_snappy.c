@@ -1,7 +1,7 @@
 /*
  * compress_snappy.c - snappy in the framing of the Java library ("xerial")
  *
- *   0  82 53 4e 41 50 50 59 00 | 8  i32 version 1 | 12  i32 compatible version 1
+ *   0  82 53 4e 41 50 50 59 00 | 8  i32 version 1 | 12  i32 compatible version 1 (both ignored)
  *  16  blocks: i32 length, raw snappy block of that many bytes
  *
  * A stream without that header is one raw block, as some old clients send it. The header may come
@@ -22,7 +22,7 @@ enum { RATIO_MAX = 22 };
 
 static const uint8_t header[HEADER_SIZE] = {0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0,
                                             0,    0,   0,   1,   0,   0,   0,   1};
-enum { MAGIC_SIZE = 8, COMPATIBLE_AT = 12 };
+enum { MAGIC_SIZE = 8 };
 
 struct snappy_decompressor {
     struct decompressor d;
@@ -97,7 +97,7 @@ static int take_header(struct slice *in)
 {
     if (in->len < MAGIC_SIZE || memcmp(in->p, header, MAGIC_SIZE) != 0)
         return 0;
-    if (in->len < HEADER_SIZE || (int32_t)be32_read(in->p + COMPATIBLE_AT) < 1)
+    if (in->len < HEADER_SIZE)
         return -EBADMSG;
     *in = slice_from(*in, HEADER_SIZE);
     return 1;

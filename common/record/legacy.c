@@ -36,11 +36,20 @@ int legacy_message_parse(const struct batch *b, struct legacy_message *ret)
     int r = take_field(&rest, &m.key);
     if (r == 0)
         r = take_field(&rest, &m.value);
-    if (r == 0 && rest.len > 0)
-        r = -EBADMSG;
     if (r == 0)
         *ret = m;
     return r;
+}
+
+int legacy_inner_next(struct slice *rest, struct batch *ret)
+{
+    if (rest->len >= BATCH_OVERHEAD) {
+        int32_t length = (int32_t)be32_read(rest->p + 8);
+
+        if (length >= BATCH_MIN_LENGTH_FIELD && (size_t)length > rest->len - BATCH_OVERHEAD)
+            return 0;
+    }
+    return batch_next(rest, ret);
 }
 
 static void add_field(struct strbuf *out, struct slice s)

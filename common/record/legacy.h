@@ -16,9 +16,12 @@ struct legacy_message {
     struct slice value; /* the inner set where the message is compressed */
 };
 
-/* Key and value of one entry that batch_next() framed. -EBADMSG where the lengths do not add up to
- * its size. */
+/* Key and value of one entry that batch_next() framed. -EBADMSG where they do not fit into it; what
+ * stands behind the value is not looked at, as in Kafka. */
 int legacy_message_parse(const struct batch *b, struct legacy_message *ret) MUST_CHECK;
+
+/* batch_next() for what a wrapper holds: there a torn end is seen before a wrong magic. */
+int legacy_inner_next(struct slice *rest, struct batch *ret) MUST_CHECK;
 
 struct legacy_opts {
     int8_t magic; /* 0 or 1 */

@@ -37,7 +37,7 @@ static int find_inner_base(struct record_iter *it)
     int64_t last_inner = -1;
     int r;
 
-    while ((r = batch_next(&rest, &inner)) == 1) {
+    while ((r = legacy_inner_next(&rest, &inner)) == 1) {
         if (inner.magic != it->batch.magic)
             return -EBADMSG;
         last_inner = batch_base_offset(&inner);
@@ -49,9 +49,10 @@ static int find_inner_base(struct record_iter *it)
     int64_t wrapper = batch_base_offset(&it->batch);
     if (it->batch.magic == 0 || wrapper == 0)
         return 0;
-    return wrapper < last_inner || __builtin_sub_overflow(wrapper, last_inner, &it->inner_base)
-               ? -EBADMSG
-               : 0;
+    if (wrapper < last_inner)
+        return -EBADMSG;
+    it->inner_base = (int64_t)((uint64_t)wrapper - (uint64_t)last_inner);
+    return 0;
 }
 
 static int init_wrapper(struct record_iter *it, size_t max_bytes)
@@ -98,10 +99,11 @@ static int next_inner(struct record_iter *it, struct record *ret)
 {
     struct legacy_message m;
     struct batch inner;
-    int r = batch_next(&it->rest, &inner);
+    int r = legacy_inner_next(&it->rest, &inner);
 
     if (r != 1)
         return r;
+    it->inner = inner;
     if (batch_is_compressed(&inner))
         return -EBADMSG;
     r = legacy_message_parse(&inner, &m);
@@ -111,7 +113,6 @@ static int next_inner(struct record_iter *it, struct record *ret)
     ret->offset = (int64_t)((uint64_t)ret->offset + (uint64_t)it->inner_base);
     if (batch_timestamp_type(&it->batch) == TIMESTAMP_LOG_APPEND_TIME)
         ret->timestamp = batch_max_timestamp(&it->batch);
-    it->inner = inner;
     return 1;
 }
 

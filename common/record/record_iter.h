@@ -23,7 +23,7 @@ struct record_iter {
     struct slice rest;
     int32_t left;       /* v2: records still announced */
     int64_t inner_base; /* v0, v1 wrapper: add this to an inner offset */
-    struct batch inner; /* v0, v1 wrapper: the message that was last given */
+    struct batch inner; /* v0, v1 wrapper: the message that was last looked at */
     bool is_wrapper;
     bool is_done;
 };

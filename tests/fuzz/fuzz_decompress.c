@@ -24,7 +24,7 @@ static int read_in_pieces(const struct codec *c, struct slice in, struct strbuf 
         r = decompressor_read(d, piece, sizeof piece, &got);
         if (r == 0)
             strbuf_add(out, piece, got);
-        if (r == 0 && got < sizeof piece)
+        if (r == 0 && got == 0)
             break;
     }
     return out->len > UNPACK_MAX ? -EFBIG : r;

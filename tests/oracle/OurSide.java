@@ -35,7 +35,7 @@ final class OurSide implements Closeable {
         return ask('M', name, version, java.nio.ByteBuffer.allocate(8).putLong(seed).array());
     }
 
-    private Answer ask(char op, String name, short version, byte[] rest) throws IOException {
+    Answer ask(char op, String name, short version, byte[] rest) throws IOException {
         ByteArrayOutputStream question = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(question);
         out.writeByte(op);
