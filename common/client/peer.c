@@ -61,7 +61,7 @@ struct peer {
     bool fail_posted;
     struct message flush_message;
     bool flush_deferred;
-    struct message receive_message; /* TLS may hold bytes that the descriptor does not show */
+    struct message receive_message; /* to go on after others had their turn */
     bool receive_posted;
     struct message free_message;
     bool is_freed;
@@ -620,8 +620,10 @@ static void receive(struct peer *p)
             break;
         }
         int r = framer_next(&p->framer, p->stream, &scratch, &buf, &frame);
-        if (r == -EAGAIN)
+        if (r == -EAGAIN && p->framer.is_drained)
             break;
+        if (r == -EAGAIN)
+            continue; /* TLS may hold bytes that the descriptor does not show */
         r = r == 1 ? take_answer(p, buf, frame) : r == 0 ? -ECONNRESET : r;
         /* done() may have freed the peer, or disconnected it. */
         if (p->is_freed || p->state < PEER_ASKING)

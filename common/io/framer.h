@@ -29,8 +29,9 @@ struct framer {
 void framer_deinit(struct framer *f);
 /*
  * Reads once, if no frame is there yet. 1: a frame without its size, in *ret_body, which lies in
- * *ret (the caller's reference). 0: the stream has ended. -EAGAIN: wait for more; -EMSGSIZE for a
- * size that is negative or above max. scratch is free to be overwritten.
+ * *ret (the caller's reference). 0: the stream has ended. -EAGAIN: wait for more, or, unless
+ * is_drained, call again; -EMSGSIZE for a size that is negative or above max. scratch is free to be
+ * overwritten.
  */
 int framer_next(struct framer *f, struct stream *s, const struct iovec *scratch, struct buf **ret,
                 struct slice *ret_body) MUST_CHECK;

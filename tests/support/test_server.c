@@ -65,6 +65,29 @@ static void handle_heartbeat(struct broker *b, struct request *req)
     request_reply(req, resp);
 }
 
+static void drop_file(void *f)
+{
+    file_unref(f);
+}
+
+static void *fetch_response(struct test_server *t, struct request *req)
+{
+    struct fetch_response *resp = new_response(req);
+
+    if (!t->records.file)
+        return resp;
+    resp->responses = arena_new(&req->arena, struct fetch_response_response);
+    struct_init(&fetch_response_response_desc, resp->responses);
+    resp->responses_count = 1;
+    struct fetch_response_partition *p = arena_new(&req->arena, struct fetch_response_partition);
+    struct_init(&fetch_response_partition_desc, p);
+    p->records = t->records;
+    resp->responses->partitions = p;
+    resp->responses->partitions_count = 1;
+    arena_hold(&req->arena, file_ref(t->records.file), drop_file);
+    return resp;
+}
+
 static void handle_parked(struct broker *b, struct request *req)
 {
     struct test_server *t = server_of(b);
@@ -79,7 +102,7 @@ static void handle_parked(struct broker *b, struct request *req)
         cond_broadcast(&t->changed);
     }
     if (!is_parked)
-        request_reply(req, new_response(req));
+        request_reply(req, req->api_key == API_FETCH ? fetch_response(t, req) : new_response(req));
 }
 
 struct elsewhere {
@@ -254,29 +277,6 @@ static struct request *take_parked(struct test_server *t)
     struct request *req = t->parked[0];
     memmove(t->parked, t->parked + 1, (size_t)--t->parked_count * sizeof *t->parked);
     return req;
-}
-
-static void drop_file(void *f)
-{
-    file_unref(f);
-}
-
-static void *fetch_response(struct test_server *t, struct request *req)
-{
-    struct fetch_response *resp = new_response(req);
-
-    if (!t->records.file)
-        return resp;
-    resp->responses = arena_new(&req->arena, struct fetch_response_response);
-    struct_init(&fetch_response_response_desc, resp->responses);
-    resp->responses_count = 1;
-    struct fetch_response_partition *p = arena_new(&req->arena, struct fetch_response_partition);
-    struct_init(&fetch_response_partition_desc, p);
-    p->records = t->records;
-    resp->responses->partitions = p;
-    resp->responses->partitions_count = 1;
-    arena_hold(&req->arena, file_ref(t->records.file), drop_file);
-    return resp;
 }
 
 void test_server_release(struct test_server *t, int count)
