@@ -416,8 +416,8 @@ static void on_produced(struct produce *p)
     np->offset = np->part.append.log.first_offset;
 }
 
-struct node_produce *node_produce(struct node *n, const char *topic, int16_t acks,
-                                  int32_t timeout_ms, const char *value)
+struct node_produce *node_produce_make(struct node *n, const char *topic, int16_t acks,
+                                       int32_t timeout_ms, const char *value)
 {
     struct node_produce *np = xnew(struct node_produce);
     struct batch_opts opts = BATCH_OPTS_PLAIN;
@@ -442,6 +442,14 @@ struct node_produce *node_produce(struct node *n, const char *topic, int16_t ack
     np->produce.done = on_produced;
     np->error = -1;
     np->offset = -1;
+    return np;
+}
+
+struct node_produce *node_produce(struct node *n, const char *topic, int16_t acks,
+                                  int32_t timeout_ms, const char *value)
+{
+    struct node_produce *np = node_produce_make(n, topic, acks, timeout_ms, value);
+
     produce_start(n->m, &np->produce);
     return np;
 }

@@ -100,6 +100,9 @@ struct node_produce {
 /* One batch with one record, to partition 0. Free it once it is done. */
 struct node_produce *node_produce(struct node *n, const char *topic, int16_t acks,
                                   int32_t timeout_ms, const char *value);
+/* The same, not started. */
+struct node_produce *node_produce_make(struct node *n, const char *topic, int16_t acks,
+                                       int32_t timeout_ms, const char *value);
 void node_produce_free(struct node_produce *p);
 
 struct node_fetch {
