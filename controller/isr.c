@@ -52,7 +52,7 @@ static bool is_so_already(const struct ctl_partition *p, const struct alteration
            node_ids_eq(&al->wanted.isr, &isr) && al->partition_epoch <= p->partition_epoch;
 }
 
-enum { ACCEPTED = 0, IS_SO_ALREADY = -1 };
+enum { ACCEPTED = 0, IS_SO_ALREADY = -1, ISR_MAX = 1024 };
 
 /* The first rule that applies; ACCEPTED leaves it to ZooKeeper. */
 static int judge(const struct controller *c, const struct alteration *al, int16_t version)
@@ -69,6 +69,8 @@ static int judge(const struct controller *c, const struct alteration *al, int16_
         return IS_SO_ALREADY;
     if (al->partition_epoch < p->partition_epoch)
         return INVALID_UPDATE_VERSION;
+    if (al->wanted.isr.count <= 0 || al->wanted.isr.count > ISR_MAX)
+        return INVALID_REQUEST;
     if (al->wanted.leader_recovery_state == NODE_RECOVERING &&
         (al->wanted.isr.count > 1 || p->recovery_state == NODE_RECOVERED))
         return INVALID_REQUEST;

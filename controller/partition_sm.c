@@ -122,8 +122,12 @@ static void take_over(struct pass *ps, size_t i, struct partition_list *to_elect
     const struct zk_partition_state *st = &ps->states[i];
     struct context *x = &ps->c->x;
 
-    if (st->state.controller_epoch > ps->c->epoch) {
-        pass_fail(ps, p, "its state was written by a newer controller");
+    struct zk_partition_state found = *st;
+
+    found.result = ZK_OK;
+    const char *why = partition_state_unfit(ps->c, &found);
+    if (why) {
+        pass_fail(ps, p, why);
         return;
     }
     context_set_leadership(x, p, &st->state, st->version, st->state.controller_epoch);
@@ -216,14 +220,16 @@ static enum zk_result read_unclean(struct pass *ps, bool *allowed)
     return ZK_OK;
 }
 
-static const char *unfit(const struct pass *ps, const struct zk_partition_state *st)
+const char *partition_state_unfit(const struct controller *c, const struct zk_partition_state *st)
 {
     if (st->result != ZK_OK)
         return st->result == ZK_NO_NODE ? "its state node is gone" : zk_result_name(st->result);
-    if (st->state.controller_epoch > ps->c->epoch)
+    if (st->state.controller_epoch > c->epoch)
         return "its state was written by a newer controller";
     if (st->state.isr.count > UINT16_MAX)
         return "its state node lists too many replicas";
+    if (st->state.leader_epoch < 0 || st->state.leader_epoch == INT32_MAX)
+        return "its state node has a leader epoch that cannot be counted on";
     return NULL;
 }
 
@@ -250,7 +256,7 @@ static size_t decide(struct pass *ps, const bool *allowed, struct elect_outcome 
 
     for (size_t i = 0; i < ps->count; i++) {
         struct zk_partition_state *st = &ps->states[i];
-        const char *why = unfit(ps, st);
+        const char *why = partition_state_unfit(ps->c, st);
         struct elect_input in = {&ps->arena, &st->state, allowed[i]};
         if (!why && !elect(&ps->c->x, ps->v[i], ps->strategy, &in, &out[n]))
             why = why_nobody(ps);

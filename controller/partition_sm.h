@@ -30,3 +30,8 @@ enum zk_result partition_sm_elect(struct controller *c, const struct partition_l
  * topic, NULL of all. ret_elected (may be NULL) counts those that did. */
 enum zk_result partition_sm_trigger(struct controller *c, struct ctl_topic *only,
                                     size_t *ret_elected);
+
+struct zk_partition_state;
+
+/* Why a state that was read must not be built upon, or NULL. */
+const char *partition_state_unfit(const struct controller *c, const struct zk_partition_state *st);

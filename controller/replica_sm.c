@@ -1,5 +1,6 @@
 #include "controller/replica_sm.h"
 
+#include "controller/partition_sm.h"
 #include "zk/zk_states.h"
 
 enum { CHUNK = 4096, SAY_EACH_MAX = 20 };
@@ -120,15 +121,11 @@ static void sort_out(const struct group *g, struct round *rd)
     for (size_t i = 0; i < rd->count; i++) {
         struct zk_partition_state *st = &rd->states[i];
         struct ctl_partition *p = rd->v[i];
-        if (st->result == ZK_NO_NODE) {
-            if (!p->topic->is_queued)
-                stays(g, p, "its state node is gone");
-        } else if (st->result != ZK_OK) {
-            stays(g, p, zk_result_name(st->result));
-        } else if (st->state.controller_epoch > g->c->epoch) {
-            stays(g, p, "its state was written by a newer controller");
-        } else if (st->state.isr.count > UINT16_MAX) {
-            stays(g, p, "its state node lists too many replicas");
+        const char *why = partition_state_unfit(g->c, st);
+        if (why && !(st->result == ZK_NO_NODE && p->topic->is_queued)) {
+            stays(g, p, why);
+        } else if (why) {
+            continue; /* gone with its topic: nothing to say */
         } else if (!without(g->broker, &st->state, &rd->arena)) {
             left_isr(g, p, st);
         } else {

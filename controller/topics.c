@@ -6,7 +6,7 @@
 #include "zk/zk_states.h"
 #include "zk/zk_topics.h"
 
-enum { TOPIC_CHUNK = 1024, STATE_CHUNK = 4096, MAX_REPLICAS = 1024 };
+enum { TOPIC_CHUNK = 1024, STATE_CHUNK = 4096, MAX_REPLICAS = 1024, NAME_MAX_LEN = 249 };
 
 /* Watches. */
 
@@ -141,6 +141,23 @@ static void fresh_take(struct fresh *f, struct partition_list *added)
     }
 }
 
+/* Leaves out what no request could name. */
+static void drop_illegal(struct zk_names *names)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < names->count; i++) {
+        if (names->list[i].len <= NAME_MAX_LEN)
+            names->list[n++] = names->list[i];
+        else
+            say_limited(SAY_ERROR, 1,
+                        "controller: a child of /brokers/topics is left out: its name of %zu bytes "
+                        "is longer than a topic's can be; delete it",
+                        names->list[i].len);
+    }
+    names->count = n;
+}
+
 /* Reads topics by their names into the context. */
 static enum zk_result take_in(struct controller *c, const struct str *names, size_t count,
                               struct partition_list *added)
@@ -198,8 +215,10 @@ enum zk_result topics_load(struct controller *c)
     struct zk_names names;
     enum zk_result r = zk_topics_list(c->store, true, &a, &names);
 
-    if (r == ZK_OK)
+    if (r == ZK_OK) {
+        drop_illegal(&names);
         r = take_in(c, names.list, names.count, &added);
+    }
     return r == ZK_OK ? topics_refresh(c, &added) : r;
 }
 
@@ -250,6 +269,7 @@ enum zk_result topics_changed(struct controller *c)
 
     if (r != ZK_OK)
         return r;
+    drop_illegal(&names);
     struct str *fresh = arena_new_array(&a, struct str, names.count + 1);
     size_t n = 0;
     for (size_t i = 0; i < names.count; i++) {

@@ -89,6 +89,7 @@ START_TEST(each_reason_to_refuse_has_its_code)
     ck_assert_int_eq(ask(&f, (struct ask){.leader_epoch = 1}), NOT_CONTROLLER);
     ck_assert_int_eq(ask(&f, (struct ask){.leader_epoch = -1}), FENCED_LEADER_EPOCH);
     ck_assert_int_eq(ask(&f, (struct ask){.isr = {1}, .isr_count = 1}), INVALID_UPDATE_VERSION);
+    ck_assert_int_eq(ask(&f, (struct ask){.partition_epoch = 1}), INVALID_REQUEST);
     ck_assert_int_eq(ask(&f, (struct ask){.partition_epoch = 1,
                                           .isr = {1, 2, 3},
                                           .isr_count = 3,

@@ -15,7 +15,13 @@ static const char *const garbage[] = {
     "null",
     "{\"version\":\"1\"}",
     "{\"version\":1,\"leader\":\"1\",\"leader_epoch\":0,\"controller_epoch\":0,\"isr\":[1]}",
+    "{\"version\":1,\"leader\":2,\"leader_epoch\":2147483647,\"controller_epoch\":0,\"isr\":[2]}",
+    "{\"version\":1,\"leader\":2,\"leader_epoch\":-7,\"controller_epoch\":0,\"isr\":[]}",
+    "{\"version\":1,\"leader\":9,\"leader_epoch\":3,\"controller_epoch\":0,\"isr\":[-1,9]}",
     "{\"version\":3,\"partitions\":{\"x\":[1]}}",
+    "{\"version\":3,\"partitions\":{\"0\":[-1,2]}}",
+    "{\"version\":3,\"partitions\":{\"2147483647\":[3,2]},\"adding_replicas\":{\"2147483647\":[9]}"
+    "}",
     "{\"version\":3,\"partitions\":{\"0\":[]}}",
     "{\"version\":3,\"partitions\":{\"0\":[1,1]}}",
     "{\"version\":3,\"partitions\":{\"0\":\"1\"}}",
@@ -71,6 +77,24 @@ START_TEST(topic_node)
 {
     with_all_garbage_at("/brokers/topics/bad");
     with_all_garbage_at("/brokers/topics/new");
+}
+END_TEST
+
+START_TEST(overlong_topic_name)
+{
+    struct fake_cluster f;
+    static char path[70000];
+
+    say_set_level(SAY_ERROR + 1);
+    memset(path, 'x', sizeof path);
+    memcpy(path, "/brokers/topics/", 16);
+    path[sizeof path - 1] = 0;
+    fake_cluster_init(&f, 3);
+    fake_cluster_create(&f, "good", "1,2,3");
+    put(&f, path, bytes("{\"version\":1,\"partitions\":{\"0\":[2,1]}}"));
+    ck_assert_int_eq(f.brokers[1].c->x.topic_count, 1);
+    expect_alive(&f);
+    fake_cluster_deinit(&f);
 }
 END_TEST
 
@@ -153,6 +177,7 @@ START_TEST(topic_without_an_id_gets_one)
 }
 END_TEST
 
-TEST_MAIN("controller/malformed", topic_node, state_node, registration, feature_node,
-          notifications_and_wishes, registration_without_our_listener_is_left_out_until_mended,
+TEST_MAIN("controller/malformed", topic_node, overlong_topic_name, state_node, registration,
+          feature_node, notifications_and_wishes,
+          registration_without_our_listener_is_left_out_until_mended,
           mended_topic_gets_its_partitions, topic_without_an_id_gets_one)
