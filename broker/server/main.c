@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/mem.h"
 #include "common/base/say.h"
+#include "common/io/fs.h"
 
 #include <getopt.h>
 #include <signal.h>
@@ -21,6 +22,8 @@ static const char usage[] =
     "Runs a broker with the server.properties CONFIG in the foreground. SIGTERM or SIGINT stops "
     "it:\n"
     "leaders move away first (controlled shutdown), then the logs are closed cleanly.\n";
+
+enum { MAX_CACHED_FILES = 100000 };
 
 struct args {
     const char *config;
@@ -92,6 +95,9 @@ static void raise_file_limit(void)
     lim.rlim_cur = lim.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &lim) < 0)
         say_warn("the limit of open files stays as it is");
+    /* A quarter for files that nobody uses just now; the others are for those in use, and for
+     * connections. */
+    file_cache_set_limit((int)MIN(lim.rlim_cur / 4, (rlim_t)MAX_CACHED_FILES));
     if (lim.rlim_max < 100000)
         say_info(
             "open files are limited to %llu; a busy broker wants 100000 (ulimit -n, LimitNOFILE=)",

@@ -31,7 +31,7 @@ void inbox_post(struct inbox *in, struct message *m)
     inbox_post_was_empty(in, m);
 }
 
-struct message *inbox_take(struct inbox *in, int64_t deadline_us)
+struct message *inbox_take(struct inbox *in, int64_t deadline_us) NO_TSA
 {
     LOCK_SCOPE(&in->lock);
 

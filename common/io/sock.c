@@ -66,7 +66,15 @@ int sock_listen(const char *host, int port, const struct sock_opts *opts, int *r
         host = "0.0.0.0"; /* a machine without IPv6 */
     }
     int r = sock_addr_lookup(host, port, at, ONE_HOST, &count);
-    return r < 0 ? r : listen_on(&at[0], opts, ret_fd);
+    if (r < 0)
+        return r;
+    /* Of a name with both, IPv4, as Java: that is where other brokers and clients would look for
+     * it. */
+    for (int i = 0; i < count; i++) {
+        if (at[i].any.sa_family == AF_INET)
+            return listen_on(&at[i], opts, ret_fd);
+    }
+    return listen_on(&at[0], opts, ret_fd);
 }
 
 int sock_accept(int listen_fd, int *ret_fd, struct sock_addr *ret_peer)

@@ -1,5 +1,6 @@
 /*
- * fuzz_framer.c - a stream of bytes, cut as the input says, comes out as the frames that a plain reading of it gives
+ * fuzz_framer.c - a stream of bytes, cut as the input says, comes out as the frames that a plain
+ * reading of it gives
  *
  * The first byte is how many bytes are written at a time; the rest is the stream.
  */

@@ -43,9 +43,9 @@ END_TEST
 
 START_TEST(a_client_connects_and_is_accepted)
 {
-    const char *hosts[] = {"127.0.0.1", NULL};
+    const char *hosts[] = {"127.0.0.1", NULL, "localhost"};
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         int listening = -1, client = -1, server = -1;
         struct sock_addr to, peer;
         char text[SOCK_ADDR_TEXT];
