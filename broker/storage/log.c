@@ -162,6 +162,7 @@ int64_t log_set_high_watermark(struct log *log, int64_t offset)
         offset = CLAMP(offset, atomic_load(&log->start), atomic_load(&log->end));
         atomic_store_explicit(&log->high_watermark, offset, memory_order_release);
     }
+    atomic_store(&log->is_hw_set, true);
     /* A transaction that ended may be stable now. Without transactions nobody's lock is needed. */
     if (atomic_load(&log->first_unstable) >= 0) {
         WITH_LOCK(&log->lock)
@@ -278,6 +279,11 @@ int log_check_writable(const struct log *log)
     return atomic_load(&log->is_broken) ? -EIO : 0;
 }
 
+int log_reader_result(const struct log *log, int r)
+{
+    return r < 0 && atomic_load(&log->is_closed) ? (int)KAFKA_STORAGE_ERROR : r;
+}
+
 int log_break(struct log *log, int r, const char *what)
 {
     if (!atomic_exchange(&log->is_broken, true))
@@ -363,6 +369,12 @@ void log_expire_producers(struct log *log, int64_t now_ms)
 {
     LOCK_SCOPE(&log->lock);
     producer_state_expire(log->producers, now_ms);
+}
+
+bool log_needs_flush(struct log *log, int64_t before_ms)
+{
+    LOCK_SCOPE(&log->lock);
+    return log->recovery_point < log_end_offset(log) && log->last_flush_ms <= before_ms;
 }
 
 int64_t log_recovery_point(struct log *log)

@@ -65,8 +65,8 @@ struct log_append {
     int64_t max_timestamp;
     int64_t append_time_ms; /* -1 unless the topic's timestamps are LogAppendTime */
     int64_t log_start_offset;
-    bool
-        is_duplicate; /* an idempotent retry: the offsets are those of the first time, nothing was written */
+    /* An idempotent retry: the offsets are those of the first time, nothing was written. */
+    bool is_duplicate;
     int64_t record_count;
     const struct record_error *record_errors; /* in the arena */
     int32_t record_error_count;
@@ -103,8 +103,8 @@ struct log_read_opts {
 };
 
 struct log_read {
-    struct records
-        records; /* a file range: whole batches but for the last; the file holds a reference for the caller */
+    /* A file range: whole batches but for the last; the file holds a reference for the caller. */
+    struct records records;
     struct log_offset start;
     bool is_first_batch_cut; /* fewer bytes were allowed than the first batch has */
 };
@@ -117,7 +117,7 @@ struct aborted_txn {
     int64_t producer_id;
     int64_t first_offset;
 };
-/* Aborted transactions that overlap [from, upper), for read_committed fetches. */
+/* tidy: two outputs belong together. Aborted transactions that overlap [from, upper), for read_committed fetches. */
 int log_aborted_txns(struct log *log, int64_t from, int64_t upper, struct arena *a,
                      struct aborted_txn **ret, int32_t *ret_count) MUST_CHECK;
 
@@ -130,7 +130,7 @@ struct timestamp_offset {
 int log_offset_for_time(struct log *log, int64_t ts, struct timestamp_offset *ret) MUST_CHECK;
 /* The record with the greatest timestamp (ListOffsets -3). */
 int log_offset_of_max_time(struct log *log, struct timestamp_offset *ret) MUST_CHECK;
-/* Segment base offsets at or before ts for ListOffsets v0, newest first, at most max. */
+/* tidy: two outputs belong together. Segment base offsets at or before ts for ListOffsets v0, newest first, at most max. */
 int log_offsets_before(struct log *log, int64_t ts, int32_t max, struct arena *a, int64_t **ret,
                        int32_t *ret_count) MUST_CHECK;
 

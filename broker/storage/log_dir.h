@@ -8,6 +8,8 @@
 
 #include "broker/storage/checkpoint.h"
 
+enum log_dir_file { DIR_RECOVERY_POINTS, DIR_START_OFFSETS, DIR_HIGH_WATERMARKS, DIR_FILE_COUNT };
+
 struct log_dir {
     char *path;
     int lock_fd; /* -1: not locked */
@@ -17,12 +19,13 @@ struct log_dir {
     struct checkpoint recovery_points; /* as found at start */
     struct checkpoint start_offsets;
     struct checkpoint high_watermarks;
-    int32_t broker_id; /* of meta.properties, -1: none yet */
-    char *cluster_id;  /* NULL: none yet */
+    uint64_t written[DIR_FILE_COUNT]; /* sums of what they said last; LOG_CHECKPOINT */
+    int32_t broker_id;                /* of meta.properties, -1: none yet */
+    char *cluster_id;                 /* NULL: none yet */
 };
 
-/* Makes the directory where it is missing, locks it, and reads meta.properties. -EAGAIN where another
- * process has it; other errors of the disk; -EINVAL for a meta.properties that cannot be. *ret_why
+/* Makes the directory where it is missing, locks it, and reads meta.properties. -EAGAIN where
+ * another process has it; other errors of the disk; -EINVAL for a meta.properties that cannot be. *ret_why
  * (malloc'ed) says what, where, and what to do. */
 int log_dir_open(const char *path, struct log_dir *ret, char **ret_why) MUST_CHECK;
 void log_dir_deinit(struct log_dir *d);
@@ -32,6 +35,5 @@ int log_dir_begin_load(struct log_dir *d) MUST_CHECK;
 int log_dir_mark_clean(const struct log_dir *d) MUST_CHECK;
 int log_dir_write_identity(struct log_dir *d, int32_t broker_id, const char *cluster_id) MUST_CHECK;
 
-enum log_dir_file { DIR_RECOVERY_POINTS, DIR_START_OFFSETS, DIR_HIGH_WATERMARKS };
 int log_dir_write(const struct log_dir *d, enum log_dir_file which, const struct checkpoint *c)
     MUST_CHECK;

@@ -43,6 +43,7 @@ struct tail_cache {
 struct log {
     _Atomic unsigned refs;
     _Atomic bool is_broken; /* a write could not be undone: nothing more is written */
+    _Atomic bool is_hw_set; /* the replica layer has said where the high watermark is */
     _Atomic bool is_closed; /* cleanly, or its directory is on its way out */
     int32_t partition;
     struct mutex lock;
@@ -115,6 +116,8 @@ struct log *log_ref(struct log *log);
 struct log *log_unref(struct log *log);
 const char *log_path(const struct log *log);
 int64_t log_recovery_point(struct log *log);
+/* Something is unflushed, and the last flush was before then. */
+bool log_needs_flush(struct log *log, int64_t before_ms);
 /* Closes files of segments that nobody uses, and lets go of memory that only appends need. */
 void log_rest(struct log *log, int64_t idle_since_ms);
 void log_expire_producers(struct log *log, int64_t now_ms);
@@ -124,6 +127,9 @@ int log_move_dir(struct log *log, const char *path) MUST_CHECK;
 /* ---- between the files of the log; LOCK_LOG held unless noted ---- */
 
 struct segment *log_active(const struct log *log);
+/* What a reader is told for r: an error of a log that was deleted meanwhile says nothing of the
+ * disk. */
+int log_reader_result(const struct log *log, int r) MUST_CHECK;
 /* -EIO where the log is broken; KAFKA_STORAGE_ERROR where it was deleted. */
 int log_check_writable(const struct log *log) MUST_CHECK;
 /* Makes the last segment ready for appends and truncation. */

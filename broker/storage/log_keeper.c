@@ -1,8 +1,8 @@
 /*
- * log_keeper.c - the thread that looks after all logs: flush, retention, checkpoints, removal of files
+ * log_keeper.c - the thread that looks after all logs: flush, retention, checkpoints, removals
  *
- * Whatever blocks is done here and under no lock of the table, one log after the other. Periodic work
- * is a row of a table.
+ * Whatever blocks is done here and under no lock of the table, one log after the other. Periodic
+ * work is a row of a table.
  */
 #include "broker/storage/manager_internal.h"
 
@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-enum { REST_AFTER_MS = 60000, FIRST_RUN_MS = 30000 };
+enum { REST_AFTER_MS = 60000, FIRST_RUN_MS = 30000, HURRY_EVERY_US = 10 * 1000 * 1000 };
 
 static struct log_manager *manager_of(struct keeper *k)
 {
@@ -59,6 +59,20 @@ void keeper_remove_later(struct log_manager *m, const char *path, int64_t delay_
     add_removal(m, r, delay_ms);
 }
 
+/* At most once in ten seconds: space does not come faster. */
+void keeper_hurry_retention(struct log_manager *m)
+{
+    struct keeper *k = &m->keeper;
+    int64_t now = clock_mono_us(m->opts.clock);
+
+    LOCK_SCOPE(&k->lock);
+    if (now < k->no_hurry_before_us)
+        return;
+    k->no_hurry_before_us = now + HURRY_EVERY_US;
+    k->is_space_short = true;
+    cond_signal(&k->some);
+}
+
 static int checkpoint_now(void *ctx, struct log *log)
 {
     struct log_dir *dir = manager_dir_of(ctx, log);
@@ -88,10 +102,10 @@ static void flush(struct log_manager *m, struct log *log)
 static void flush_by_time(struct log_manager *m, struct log *log)
 {
     struct topic_conf *conf = log_conf(log);
-    bool is_due = conf->flush_ms != INT64_MAX && log_recovery_point(log) < log_end_offset(log);
+    int64_t flush_ms = conf->flush_ms;
 
     topic_conf_unref(conf);
-    if (is_due)
+    if (flush_ms != INT64_MAX && log_needs_flush(log, clock_wall_ms(m->opts.clock) - flush_ms))
         flush(m, log);
 }
 
@@ -191,9 +205,21 @@ static void make_tasks(const struct log_manager *m, struct task *tasks)
     }
 }
 
+/* Row 0 is retention. */
+static void make_space(struct log_manager *m, struct task *tasks)
+{
+    LOCK_SCOPE(&m->keeper.lock);
+
+    if (m->keeper.is_space_short)
+        tasks[0].due_us = 0;
+    m->keeper.is_space_short = false;
+}
+
 static int64_t run_tasks(struct log_manager *m, struct task *tasks)
 {
     int64_t next = INT64_MAX;
+
+    make_space(m, tasks);
 
     for (int i = 0; i < TASK_COUNT; i++) {
         if (tasks[i].due_us <= clock_mono_us(m->opts.clock)) {
@@ -280,7 +306,7 @@ static void keep(void *arg)
         WITH_LOCK(&k->lock)
         {
             due = take_due(k, false, &next);
-            if (!due && !k->flush_queue && !k->is_stopping)
+            if (!due && !k->flush_queue && !k->is_stopping && !k->is_space_short)
                 cond_wait_until(&k->some, &k->lock, next);
             queue = TAKE(k->flush_queue);
             is_stopping = k->is_stopping;

@@ -1,5 +1,6 @@
 /*
- * log_loader.c - opens the logs of one dir at start, with num.recovery.threads.per.data.dir threads
+ * log_loader.c - opens the logs of one dir at start, with num.recovery.threads.per.data.dir
+ * threads, and closes them at the end
  */
 #include "broker/storage/manager_internal.h"
 
@@ -82,13 +83,26 @@ static int load_log(struct loading *l, const struct log_dir_name *name, const ch
     return r;
 }
 
+/* Kafka refuses to start with a directory that is no partition's. Here it is left alone, and
+ * said. */
+static int warn_of_stranger(const char *path, const char *entry)
+{
+    struct fs_info info;
+
+    if (fs_stat(path, &info) == 0 && info.is_dir && strcmp(entry, "lost+found") != 0)
+        say_warn("%s is no partition's directory and is left alone; Kafka itself would not start "
+                 "with it",
+                 path);
+    return 0;
+}
+
 static int load_entry(struct loading *l, const char *entry)
 {
     CLEANUP(free_p) char *path = xasprintf("%s/%s", l->dir->path, entry);
     struct log_dir_name name;
 
     if (log_dir_name_parse(entry, &name) < 0)
-        return 0;
+        return warn_of_stranger(path, entry);
     switch (name.kind) {
     case LOG_DIR_PLAIN:
         return load_log(l, &name, entry);
@@ -164,4 +178,43 @@ int loader_load_dir(struct log_manager *m, struct log_dir *dir)
     fs_names_deinit(&l.names);
     dir->is_loaded = r == 0;
     return r;
+}
+
+/* ---- closing ---- */
+
+struct closing {
+    struct log **logs;
+    size_t count;
+    int (*fn)(struct log *log);
+    _Atomic size_t next;
+    _Atomic int result;
+};
+
+static void close_some(void *arg)
+{
+    struct closing *c = arg;
+    size_t i;
+
+    while ((i = c->next++) < c->count) {
+        int r = c->fn(c->logs[i]);
+
+        if (r < 0)
+            c->result = r;
+    }
+}
+
+int manager_each_parallel(struct log **logs, size_t count, int (*fn)(struct log *log))
+{
+    enum { THREADS = 8, FEW = 16 };
+    struct closing c = {.logs = logs, .count = count, .fn = fn};
+    struct thread threads[THREADS];
+    int started = 0;
+
+    while (count > FEW && started < THREADS &&
+           thread_start(&threads[started], "log-closer", close_some, &c) == 0)
+        started++;
+    close_some(&c);
+    for (int i = 0; i < started; i++)
+        thread_join(&threads[i]);
+    return c.result;
 }

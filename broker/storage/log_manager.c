@@ -38,8 +38,8 @@ int log_manager_offline_dir_count(struct log_manager *m)
     return m->dir_count - live_count(m);
 }
 
-/* A dir that another process holds, or with another's identity, is the operator's slip and stops the
- * start; one that the disk refuses is offline. */
+/* A dir that another process holds, or with another's identity, is the operator's slip and stops
+ * the start; one that the disk refuses is offline. */
 static int open_dir(struct log_manager *m, int i, char **ret_why)
 {
     CLEANUP(free_p) char *why = NULL;
@@ -62,6 +62,8 @@ int log_manager_new(const struct log_manager_opts *opts, struct log_manager **re
     int r = 0;
 
     m->opts = *opts;
+    mutex_init(&m->creating, LOCK_LOG_CREATE);
+    mutex_init(&m->writing, LOCK_LOG_CHECKPOINT);
     mutex_init(&m->lock, LOCK_LOGS);
     m->dirs = xnew_array(struct log_dir, (size_t)opts->dir_count);
     m->log_counts = xnew_array(int, (size_t)opts->dir_count);
@@ -109,6 +111,8 @@ struct log_manager *log_manager_free(struct log_manager *m)
     for (int i = 0; i < m->dir_count; i++)
         log_dir_deinit(&m->dirs[i]);
     mutex_deinit(&m->lock);
+    mutex_deinit(&m->writing);
+    mutex_deinit(&m->creating);
     free(m->log_counts);
     free(m->dirs);
     free(m);
@@ -238,29 +242,69 @@ static int64_t first_base(struct log *log)
     return log->segments[0]->base;
 }
 
-static void add_entry(struct checkpoint *c, struct log *log, enum log_dir_file which)
+/* What the checkpoint is to say of the log, -1: nothing. */
+static int64_t value_of(struct log *log, enum log_dir_file which)
 {
-    int64_t offset = which == DIR_RECOVERY_POINTS ? log_recovery_point(log)
-                     : which == DIR_START_OFFSETS ? log_start_offset(log)
-                                                  : log_high_watermark(log);
+    int64_t start;
 
-    /* A start that is the first segment's own needs no mention. */
-    if (which != DIR_START_OFFSETS || offset > first_base(log))
-        checkpoint_add(c, str_of(log->topic), log->partition, offset);
+    switch (which) {
+    case DIR_RECOVERY_POINTS:
+        return log_recovery_point(log);
+    case DIR_START_OFFSETS:
+        /* A start that is the first segment's own needs no mention. */
+        start = log_start_offset(log);
+        return start > first_base(log) ? start : -1;
+    default:
+        /* Until a leader or follower is made of it, what was found at start is the better word. */
+        if (log->is_hw_set)
+            return log_high_watermark(log);
+        return log->checkpointed_hw > 0 ? log->checkpointed_hw : -1;
+    }
+}
+
+/* The same logs with the same offsets have the same sum, whatever their order. */
+static uint64_t sum_of(const struct log *log, int64_t offset)
+{
+    uint64_t x = ((uint64_t)(uintptr_t)log ^ (uint64_t)offset) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (x ^ (x >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+static int write_checkpoint(struct log_manager *m, struct log_dir *dir, enum log_dir_file which)
+{
+    CLEANUP(checkpoint_deinit) struct checkpoint c = {0};
+    uint64_t sum = 1;
+    size_t count;
+    struct log **all = manager_all(m, dir, &count);
+    int r = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t offset = value_of(all[i], which);
+
+        if (offset < 0)
+            continue;
+        checkpoint_add(&c, str_of(all[i]->topic), all[i]->partition, offset);
+        sum += sum_of(all[i], offset);
+    }
+    /* Most of the time nothing has moved, and the disk is left alone. */
+    if (sum != dir->written[which])
+        r = log_dir_write(dir, which, &c);
+    if (r == 0)
+        dir->written[which] = sum;
+    manager_put_all(all, count);
+    return r;
 }
 
 int manager_checkpoint(struct log_manager *m, struct log_dir *dir, enum log_dir_file which)
 {
-    CLEANUP(checkpoint_deinit) struct checkpoint c = {0};
-    size_t count;
+    int r = 0;
 
     if (!is_live(dir))
         return 0;
-    struct log **all = manager_all(m, dir, &count);
-    for (size_t i = 0; i < count; i++)
-        add_entry(&c, all[i], which);
-    int r = log_dir_write(dir, which, &c);
-    manager_put_all(all, count);
+    WITH_LOCK(&m->writing)
+    {
+        r = write_checkpoint(m, dir, which);
+    }
     if (r < 0)
         log_manager_dir_failed(m, dir->path, r, "a checkpoint cannot be written");
     return r;
@@ -303,13 +347,9 @@ static int forget_deleted(struct log_manager *m)
         is_stale = m->is_any_stale;
         m->is_any_stale = false;
     }
-    for (int i = 0; is_stale && i < m->dir_count && r == 0; i++) {
-        r = manager_checkpoint(m, &m->dirs[i], DIR_RECOVERY_POINTS);
-        if (r == 0)
-            r = manager_checkpoint(m, &m->dirs[i], DIR_START_OFFSETS);
-        if (r == 0 && m->writes_hws)
-            r = manager_checkpoint(m, &m->dirs[i], DIR_HIGH_WATERMARKS);
-    }
+    for (int i = 0; is_stale && i < m->dir_count; i++)
+        for (int f = 0; f < DIR_FILE_COUNT && r == 0; f++)
+            r = manager_checkpoint(m, &m->dirs[i], (enum log_dir_file)f);
     return r;
 }
 
@@ -319,13 +359,11 @@ static int create_in(struct log_manager *m, struct log_dir *dir, const struct lo
     CLEANUP(free_p) char *name = key_of(opts->topic, opts->partition);
     CLEANUP(free_p) char *path = xasprintf("%s/%s", dir->path, name);
     int r = fs_mkdir(path);
+    bool is_there = r == -EEXIST;
 
-    if (r == -EEXIST)
-        r = 0;
-    if (r == 0)
-        r = fs_fsync_dir(dir->path);
-    if (r < 0)
+    if (r < 0 && !is_there)
         return r;
+    /* The first flush makes the name durable. */
     return log_open(
         &(struct log_open_opts){
             .topic = opts->topic,
@@ -336,7 +374,7 @@ static int create_in(struct log_manager *m, struct log_dir *dir, const struct lo
             .clock = m->opts.clock,
             .hooks = &m->hooks,
             .producer_id_expiration_ms = m->opts.producer_id_expiration_ms,
-            .is_clean = true,
+            .is_clean = !is_there,
         },
         ret);
 }
@@ -353,28 +391,37 @@ static int create_new(struct log_manager *m, const struct log_create_opts *opts,
         struct log *log;
         int r = create_in(m, dir, opts, &log);
 
-        if (r < 0) {
-            log_manager_dir_failed(m, dir->path, r, "a log cannot be made");
-            continue;
+        if (r == 0) {
+            *ret = log_ref(log);
+            r = manager_add(m, log);
+            assert(r == 0); /* nobody else makes one */
+            return 0;
         }
-        struct log *mine = log_ref(log);
-        r = manager_add(m, log);
-        assert(r == 0); /* the caller makes one log at a time */
-        *ret = mine;
-        return 0;
+        log_manager_dir_failed(m, dir->path, r, "a log cannot be made");
+        if (!dir->is_offline)
+            break; /* full: it goes on without this log */
     }
     return KAFKA_STORAGE_ERROR;
 }
 
+static int get_or_create(struct log_manager *m, const struct log_create_opts *opts,
+                         struct log **ret)
+{
+    LOCK_SCOPE(&m->creating);
+
+    *ret = log_manager_get(m, opts->topic, opts->partition);
+    if (*ret)
+        return 0;
+    if (log_manager_is_offline(m, opts->topic, opts->partition))
+        return KAFKA_STORAGE_ERROR;
+    return create_new(m, opts, ret);
+}
+
 int log_manager_create(struct log_manager *m, const struct log_create_opts *opts, struct log **ret)
 {
-    struct log *log = log_manager_get(m, opts->topic, opts->partition);
-    int r = 0;
+    struct log *log = NULL;
+    int r = get_or_create(m, opts, &log);
 
-    if (!log && log_manager_is_offline(m, opts->topic, opts->partition))
-        return KAFKA_STORAGE_ERROR;
-    if (!log)
-        r = create_new(m, opts, &log);
     if (r)
         return r;
     r = uuid_is_zero(opts->topic_id) ? 0 : log_set_topic_id(log, opts->topic_id);
@@ -469,19 +516,35 @@ static void take_logs_offline(struct log_manager *m, const struct log_dir *d)
     manager_put_all(gone, count);
 }
 
+/* A full disk is no broken one: what stands on it is whole (a write that did not fit was cut off
+ * again), can be read, and goes on as soon as there is space. */
+static bool is_full(struct log_manager *m, const char *dir, int err, const char *what)
+{
+    if (err != -ENOSPC && err != -EDQUOT)
+        return false;
+    say_limited(SAY_ERROR, 2,
+                "log dir %s is full: %s; writes to it are refused until there is space (retention "
+                "runs now; lower retention.ms or retention.bytes, delete topics, or enlarge it), "
+                "reads go on",
+                dir, what);
+    keeper_hurry_retention(m);
+    return true;
+}
+
 void log_manager_dir_failed(struct log_manager *m, const char *dir, int err, const char *what)
 {
     const struct log_manager_events *ev = &m->opts.events;
 
+    if (is_full(m, dir, err, what))
+        return;
     for (int i = 0; i < m->dir_count; i++) {
         struct log_dir *d = &m->dirs[i];
 
         if (strcmp(d->path, dir) != 0 || atomic_exchange(&d->is_offline, true))
             continue;
-        say_error("log dir %s is offline: %s: %s%s; its partitions are led elsewhere now, and come "
+        say_error("log dir %s is offline: %s: %s; its partitions are led elsewhere now, and come "
                   "back when the disk is mended and this broker started again",
-                  dir, what, strerror(-err),
-                  err == -ENOSPC || err == -EDQUOT ? " (free space, or lower retention)" : "");
+                  dir, what, strerror(-err));
         take_logs_offline(m, d);
         if (ev->dir_failed)
             ev->dir_failed(ev->ctx, d->path);
@@ -503,9 +566,9 @@ int log_manager_load(struct log_manager *m)
         if (!is_live(d))
             continue;
         r = loader_load_dir(m, d);
-        if (r < 0 && r != -EEXIST && r != -ECANCELED) {
+        if (r < 0 && r != -EEXIST) {
             log_manager_dir_failed(m, d->path, r, "its logs cannot be loaded");
-            r = live_count(m) ? 0 : r;
+            r = d->is_offline && live_count(m) ? 0 : r;
         }
     }
     say_info("logs loaded count=%u dirs=%d ms=%" PRId64, HASH_COUNT(m->logs), live_count(m),
@@ -522,17 +585,12 @@ static int close_dir(struct log_manager *m, struct log_dir *d)
 {
     size_t count;
     struct log **all = manager_all(m, d, &count);
-    int r = 0;
+    int r = manager_each_parallel(all, count, log_close);
 
-    for (size_t i = 0; i < count && r == 0; i++)
-        r = log_close(all[i]);
     manager_put_all(all, count);
-    if (r == 0)
-        r = manager_checkpoint(m, d, DIR_RECOVERY_POINTS);
-    if (r == 0)
-        r = manager_checkpoint(m, d, DIR_START_OFFSETS);
-    if (r == 0 && m->writes_hws)
-        r = manager_checkpoint(m, d, DIR_HIGH_WATERMARKS);
+    for (int f = 0; f < DIR_FILE_COUNT && r == 0; f++)
+        if (f != DIR_HIGH_WATERMARKS || m->writes_hws)
+            r = manager_checkpoint(m, d, (enum log_dir_file)f);
     return r;
 }
 

@@ -62,8 +62,8 @@ struct log_create_opts {
     struct str topic;
     int32_t partition;
     struct uuid topic_id; /* zero: none */
-    bool
-        is_new; /* false: refused with KAFKA_STORAGE_ERROR while a dir is offline, as it may be there */
+    /* False: refused with KAFKA_STORAGE_ERROR while a dir is offline, as it may be there. */
+    bool is_new;
     struct topic_conf *conf;
 };
 /* Finds it, or makes it in the live dir with the fewest logs. INCONSISTENT_TOPIC_ID,
@@ -77,7 +77,8 @@ int log_manager_delete(struct log_manager *m, struct str topic, int32_t partitio
 bool log_manager_is_offline(struct log_manager *m, struct str topic, int32_t partition);
 int log_manager_offline_dir_count(struct log_manager *m);
 
-/* An I/O error came up in this dir; idempotent. */
+/* An I/O error came up in this dir; idempotent. A full disk (-ENOSPC) is only said, and retention
+ * hurried: what failed left the log whole, and can be tried again. */
 void log_manager_dir_failed(struct log_manager *m, const char *dir, int err, const char *what);
 
 /* The high watermark that was checkpointed for a partition, 0 where none. */

@@ -33,7 +33,8 @@ static int rename_dir(struct log *log, const char *path)
     CLEANUP(free_p) struct file **files = NULL;
     size_t count = 0;
 
-    /* Nobody opens a body meanwhile: the appender's lock is held, and bodies are put in under it. */
+    /* A reader may open a closed segment meanwhile, by the old path: it is told that the log is
+     * gone, since is_closed is set before (log_reader_result). */
     WITH_LOCK(&log->shared)
     {
         files = open_files(log, &count);

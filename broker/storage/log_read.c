@@ -79,8 +79,8 @@ static void look_up(struct log *log, uint32_t i, int64_t offset, struct lookup *
     }
 }
 
-/* Looks the segment up; opens its files where they are closed, which needs the lock to be let go. >
- * 0: KAFKA_STORAGE_ERROR where the log is being deleted. */
+/* Looks the segment up; opens its files where they are closed, which needs the lock to be let
+ * go. */
 static int begin_lookup(struct log *log, uint32_t index, int64_t offset, struct lookup *l)
 {
     for (;;) {
@@ -104,7 +104,7 @@ static int begin_lookup(struct log *log, uint32_t index, int64_t offset, struct 
         }
         int r = segment_body_open(path, base, false, &body);
         if (r < 0)
-            return atomic_load(&log->is_closed) ? (int)KAFKA_STORAGE_ERROR : r;
+            return r;
         WITH_LOCK(&log->shared)
         {
             seg = log->segments[log_segment_at(log, base)];
@@ -271,7 +271,7 @@ static int fit(const struct place *at, uint32_t available, const struct log_read
     return 0;
 }
 
-int log_read(struct log *log, const struct log_read_opts *opts, struct log_read *ret)
+static int read_range(struct log *log, const struct log_read_opts *opts, struct log_read *ret)
 {
     CLEANUP(place_deinit) struct place at = {0};
     struct log_read out = {.start = {opts->offset, -1, 0}};
@@ -297,4 +297,9 @@ int log_read(struct log *log, const struct log_read_opts *opts, struct log_read 
     }
     *ret = out;
     return 0;
+}
+
+int log_read(struct log *log, const struct log_read_opts *opts, struct log_read *ret)
+{
+    return log_reader_result(log, read_range(log, opts, ret));
 }

@@ -123,13 +123,12 @@ int log_offset_for_time(struct log *log, int64_t ts, struct timestamp_offset *re
         CLEANUP(place_deinit) struct place at = {0};
         int r = find_segment(log, first, ts, &at);
 
-        if (r != 0)
-            return r;
-        if (!at.file)
+        if (r == 0 && !at.file)
             break;
-        r = search_segment(&at, &(struct wanted){ts, log_start_offset(log), false}, &found);
-        if (r < 0)
-            return r;
+        if (r == 0)
+            r = search_segment(&at, &(struct wanted){ts, log_start_offset(log), false}, &found);
+        if (r != 0)
+            return log_reader_result(log, r);
         if (at.next_base == INT64_MAX)
             break;
         first = at.next_base;
@@ -168,7 +167,7 @@ int log_offset_of_max_time(struct log *log, struct timestamp_offset *ret)
         r = search_segment(&at, &(struct wanted){ts, 0, true}, &found);
     if (r == 0)
         *ret = found;
-    return r;
+    return log_reader_result(log, r);
 }
 
 /* ---- ListOffsets v0 ---- */
@@ -203,6 +202,7 @@ static int collect_bases(struct log *log, struct arena *a, struct base_time **re
     return 0;
 }
 
+/* tidy: as declared */
 int log_offsets_before(struct log *log, int64_t ts, int32_t max, struct arena *a, int64_t **ret,
                        int32_t *ret_count)
 {
@@ -212,7 +212,7 @@ int log_offsets_before(struct log *log, int64_t ts, int32_t max, struct arena *a
     int r = collect_bases(log, a, &v, &n);
 
     if (r < 0)
-        return r;
+        return log_reader_result(log, r);
     last = ts == EARLIEST ? 0 : n - 1;
     while (ts >= 0 && last >= 0 && v[last].modified_ms > ts)
         last--;
@@ -225,7 +225,7 @@ int log_offsets_before(struct log *log, int64_t ts, int32_t max, struct arena *a
 
 /* ---- aborted transactions (disk.md §11.5) ---- */
 
-/* The segment from base *at on that has an index of them; its path malloc'ed, NULL where none is. */
+/* The segment from base *at on that has an index of them: its path, malloc'ed; NULL: none has. */
 static char *next_txn_index(struct log *log, int64_t *at)
 {
     LOCK_SCOPE(&log->shared);
@@ -269,6 +269,7 @@ static void add_aborted(struct aborted_list *l, const struct txn_entry *e, struc
     l->v[l->count++] = (struct aborted_txn){e->producer_id, e->first_offset};
 }
 
+/* tidy: as declared */
 int log_aborted_txns(struct log *log, int64_t from, int64_t upper, struct arena *a,
                      struct aborted_txn **ret, int32_t *ret_count)
 {
@@ -284,7 +285,7 @@ int log_aborted_txns(struct log *log, int64_t from, int64_t upper, struct arena 
             break;
         int r = txn_index_read(path, at, &entries);
         if (r < 0)
-            return r;
+            return log_reader_result(log, r);
         for (size_t i = 0; i < entries.count && !is_done; i++) {
             const struct txn_entry *e = &entries.v[i];
 

@@ -1,9 +1,10 @@
 /*
  * manager_internal.h - what log_manager.c, log_loader.c and log_keeper.c share
  *
- * `lock` (LOCK_LOGS) guards the table of logs, the names of those on failed dirs, and the counts; it
- * is held for a look, never over I/O. The keeper's queue has a lock of its own (LOCK_INBOX), as logs
- * post to it while they hold theirs.
+ * `lock` (LOCK_LOGS) guards the table of logs, the names of those on failed dirs, and the counts;
+ * it is held for a look, never over I/O. `creating` (LOCK_LOG_CREATE) lets one log at a time come
+ * into being, `writing` (LOCK_LOG_CHECKPOINT) one checkpoint be written. The keeper's queue has a
+ * lock of its own (LOCK_INBOX), as logs post to it while they hold theirs.
  */
 #pragma once
 
@@ -33,6 +34,8 @@ struct keeper {
     struct log *flush_queue; /* by log->next, each with a reference */
     struct removal *removals;
     bool is_stopping;
+    bool is_space_short;
+    int64_t no_hurry_before_us;
 };
 
 struct log_manager {
@@ -41,8 +44,10 @@ struct log_manager {
     int *log_counts; /* of each dir */
     int dir_count;
     struct log_hooks hooks;
-    struct mutex lock; /* LOCK_LOGS */
-    struct log *logs;  /* by key; a reference each */
+    struct mutex creating;
+    struct mutex writing;
+    struct mutex lock;
+    struct log *logs; /* by key; a reference each */
     struct offline_log *offline;
     bool is_any_stale; /* checkpoints on disk still name logs that were deleted */
     _Atomic bool writes_hws;
@@ -63,8 +68,14 @@ int manager_checkpoint(struct log_manager *m, struct log_dir *dir, enum log_dir_
 /* Opens what lies in one dir. */
 int loader_load_dir(struct log_manager *m, struct log_dir *dir) MUST_CHECK;
 
+/* Calls fn for each log on several threads, as it waits for the disk most of its time; the first
+ * error. */
+int manager_each_parallel(struct log **logs, size_t count, int (*fn)(struct log *log)) MUST_CHECK;
+
 void keeper_init(struct log_manager *m);
 int keeper_start(struct log_manager *m) MUST_CHECK;
 void keeper_stop(struct log_manager *m);
+/* Has retention run soon: space is short. */
+void keeper_hurry_retention(struct log_manager *m);
 /* Removes path and what is below it after delay_ms. */
 void keeper_remove_later(struct log_manager *m, const char *path, int64_t delay_ms);

@@ -164,6 +164,7 @@ int fs_stat(const char *path, struct fs_info *ret)
     if (stat(path, &st) < 0)
         return -errno;
     ret->size = (uint64_t)st.st_size;
+    ret->is_dir = S_ISDIR(st.st_mode);
     ret->modified_ms = st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
     return 0;
 }

@@ -83,5 +83,6 @@ void fs_names_deinit(struct fs_names *names);
 struct fs_info {
     uint64_t size;
     int64_t modified_ms;
+    bool is_dir;
 };
 int fs_stat(const char *path, struct fs_info *ret) MUST_CHECK;
