@@ -25,8 +25,8 @@ struct log_dir {
 };
 
 /* Makes the directory where it is missing, locks it, and reads meta.properties. -EAGAIN where
- * another process has it; other errors of the disk; -EINVAL for a meta.properties that cannot be. *ret_why
- * (malloc'ed) says what, where, and what to do. */
+ * another process has it; other errors of the disk; -EINVAL for a meta.properties that cannot be.
+ * *ret_why (malloc'ed) says what, where, and what to do. */
 int log_dir_open(const char *path, struct log_dir *ret, char **ret_why) MUST_CHECK;
 void log_dir_deinit(struct log_dir *d);
 /* Notes and removes the clean-shutdown marker and reads the checkpoints; a malformed one counts as
