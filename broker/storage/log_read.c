@@ -144,7 +144,7 @@ static int scan_for(struct lookup *l, int64_t offset, bool *ret_found)
         return -EBADMSG;
     head_scan_init(&scan, l->at.file, l->at.pos, l->at.size);
     while ((r = head_scan_next(&scan, &b)) == 1) {
-        if (is_first && batch_base_offset(&b) > offset)
+        if (is_first && (batch_base_offset(&b) > offset || batch_base_offset(&b) < l->at.base))
             return -EBADMSG;
         is_first = false;
         if (batch_last_offset(&b) >= offset) {
@@ -153,6 +153,9 @@ static int scan_for(struct lookup *l, int64_t offset, bool *ret_found)
             return 0;
         }
     }
+    /* No index points at nothing. */
+    if (is_first)
+        return -EBADMSG;
     l->at.pos = l->at.size;
     return r;
 }

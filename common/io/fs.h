@@ -5,7 +5,8 @@
  * A struct file is a name that can be opened: it holds a descriptor only while it is in use or in
  * the cache, so that 100,000 partitions need not 100,000 descriptors. Reference-counted; a removed
  * or renamed file can still be read through its references. Fault points: fs.pwrite, fs.pread,
- * fs.fsync, fs.rename, fs.open. Thread: any; who truncates or renames a file is alone in doing so.
+ * fs.fsync, fs.rename, fs.open, fs.truncate. Thread: any; who truncates or renames a file is alone
+ * in doing so.
  * Errors are -errno; -EIO also for a file that is shorter than what was asked for.
  */
 #pragma once

@@ -194,12 +194,22 @@ static bool pin_open(struct file *f, int *fd, struct name *ret)
     return true;
 }
 
+/* For operations that are done or not, nothing between: an error to return, or the end. */
+static int whole_fault(const char *point)
+{
+    struct fault fault = fault_hit(point);
+
+    if (fault.kind == FAULT_CRASH)
+        raise(SIGKILL);
+    return fault.kind == FAULT_ERRNO ? -(int)fault.value : 0;
+}
+
 static int open_path(const struct file *f, const char *path)
 {
-    struct fault fault = fault_hit("fs.open");
+    int r = whole_fault("fs.open");
 
-    if (fault.kind == FAULT_ERRNO)
-        return -(int)fault.value;
+    if (r < 0)
+        return r;
     int fd = open(path, (f->is_writable ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0644);
     return fd < 0 ? -errno : fd;
 }
@@ -388,22 +398,25 @@ int file_pwrite(struct file *f, struct slice data, uint64_t pos)
 
 int file_truncate(struct file *f, uint64_t size)
 {
+    int r = whole_fault("fs.truncate");
     PINNED(f, fd);
 
     if (fd < 0)
         return fd;
+    if (r < 0)
+        return r;
     return ftruncate(fd, (off_t)size) < 0 ? -errno : 0;
 }
 
 int file_fsync(struct file *f)
 {
-    struct fault fault = fault_hit("fs.fsync");
+    int r = whole_fault("fs.fsync");
     PINNED(f, fd);
 
     if (fd < 0)
         return fd;
-    if (fault.kind == FAULT_ERRNO)
-        return -(int)fault.value;
+    if (r < 0)
+        return r;
     return fsync(fd) < 0 ? -errno : 0;
 }
 
@@ -436,10 +449,10 @@ static void set_path(struct file *f, char *path)
 
 static int rename_path(const char *from, const char *to)
 {
-    struct fault fault = fault_hit("fs.rename");
+    int r = whole_fault("fs.rename");
 
-    if (fault.kind == FAULT_ERRNO)
-        return -(int)fault.value;
+    if (r < 0)
+        return r;
     if (strlen(to) >= PATH_MAX)
         return -ENAMETOOLONG;
     return rename(from, to) < 0 ? -errno : 0;

@@ -34,6 +34,7 @@ int log_bench_try_open(struct log_bench *b, bool is_clean)
                                        .path = b->path,
                                        .conf = b->conf,
                                        .clock = &b->clock.clock,
+                                       .hooks = b->hooks,
                                        .producer_id_expiration_ms = 86400000,
                                        .is_clean = is_clean,
                                        .recovery_point = b->recovery_point,

@@ -15,6 +15,7 @@ struct log_bench {
     struct topic_conf *conf; /* change it before the log is opened, or log_set_conf() it */
     char *path;
     struct log *log;
+    const struct log_hooks *hooks;
     int64_t recovery_point; /* for the next open */
     int64_t start_offset;
     int32_t epoch;
