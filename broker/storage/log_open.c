@@ -12,6 +12,7 @@
 #include "broker/storage/log_load.h"
 #include "broker/storage/log_manager.h"
 #include "broker/storage/recover.h"
+#include "broker/storage/txn_index.h"
 #include "common/base/err.h"
 #include "common/base/mem.h"
 #include "common/base/say.h"
@@ -43,7 +44,7 @@ static struct log *make(const struct log_open_opts *opts)
 /* Where files of a segment are missing, it is made readable again before anything is looked up in
  * it. */
 struct damage {
-    uint32_t *v; /* indexes of segments without an offset index */
+    uint32_t *v; /* which segments, ascending */
     size_t count;
     size_t cap;
 };
@@ -71,36 +72,76 @@ static int add_segment(struct log *log, int64_t base)
     return 0;
 }
 
-/* Names are sorted: of one base, .index stands before .log, .timeindex and .txnindex after it. */
+/* The files of one base. */
+struct found {
+    int64_t base;
+    bool has[SEGMENT_FILE_TYPES];
+};
+
+static int remove_strays(const struct log *log, const struct found *g)
+{
+    int r = 0;
+
+    for (int t = SEGMENT_INDEX; t <= SEGMENT_TXNINDEX && r == 0; t++) {
+        CLEANUP(free_p)
+        char *path = segment_file_path(log->path, g->base, (enum segment_file_type)t);
+
+        if (!g->has[t])
+            continue;
+        say_warn("an index without its .log file is removed file=%s", path);
+        r = fs_remove_tree(path);
+    }
+    return r;
+}
+
+/* Whether the aborted transactions can be read; a segment where they cannot is recovered. */
+static int check_txns(const struct log *log, int64_t base)
+{
+    CLEANUP(free_p) char *path = segment_file_path(log->path, base, SEGMENT_TXNINDEX);
+    CLEANUP(txn_entries_deinit) struct txn_entries entries = {0};
+
+    return txn_index_read(path, base, &entries);
+}
+
+static int take_files(struct log *log, const struct found *g, struct damage *d)
+{
+    int r, txns = 0;
+
+    if (!g->has[SEGMENT_LOG])
+        return remove_strays(log, g);
+    if ((r = add_segment(log, g->base)) < 0)
+        return r;
+    log_active(log)->has_txns = g->has[SEGMENT_TXNINDEX];
+    if (g->has[SEGMENT_TXNINDEX])
+        txns = check_txns(log, g->base);
+    if (txns < 0 && txns != -EBADMSG)
+        return txns;
+    if (!g->has[SEGMENT_INDEX] || txns == -EBADMSG) {
+        xgrow(d->v, d->cap, d->count + 1);
+        d->v[d->count++] = log->segment_count - 1;
+    }
+    return 0;
+}
+
+/* Names are sorted, so the files of one base follow on one another. */
 static int find_segments(struct log *log, struct damage *d)
 {
     CLEANUP(fs_names_deinit) struct fs_names names = {0};
-    int64_t indexed = -1, last = -1;
+    struct found g = {.base = -1};
     struct segment_file f;
     int r = fs_list_dir(log->path, &names);
 
     for (size_t i = 0; r == 0 && i < names.count; i++) {
         if (!segment_file_parse(names.v[i], &f) || f.state != SEGMENT_LIVE)
             continue;
-        if (f.type == SEGMENT_INDEX)
-            indexed = f.base;
-        if (f.type == SEGMENT_TXNINDEX && last == f.base)
-            log_active(log)->has_txns = true;
-        if (f.type == SEGMENT_LOG) {
-            r = add_segment(log, f.base);
-            last = f.base;
-            if (indexed != f.base) {
-                xgrow(d->v, d->cap, d->count + 1);
-                d->v[d->count++] = log->segment_count - 1;
-            }
+        if (f.base != g.base) {
+            r = take_files(log, &g, d);
+            g = (struct found){.base = f.base};
         }
-        if ((f.type == SEGMENT_TIMEINDEX || f.type == SEGMENT_TXNINDEX) && last != f.base) {
-            CLEANUP(free_p) char *path = segment_file_path(log->path, f.base, f.type);
-
-            say_warn("an index without its .log file is removed file=%s", path);
-            r = fs_remove_tree(path);
-        }
+        g.has[f.type] = true;
     }
+    if (r == 0)
+        r = take_files(log, &g, d);
     log->is_dir_dirty = false;
     return r;
 }
@@ -139,18 +180,20 @@ static int recover_from(struct log *log, uint32_t first, int64_t *ret_end)
     return 0;
 }
 
-static int recover_damaged(struct log *log, const struct damage *d)
+static int recover_damaged(struct log *log, const struct damage *d, uint32_t below)
 {
-    for (size_t i = 0; i < d->count; i++) {
+    for (size_t i = 0; i < d->count && d->v[i] < below; i++) {
         struct segment *seg = log->segments[d->v[i]];
+        uint32_t size = seg->size;
         bool is_cut;
         int64_t next;
 
-        say_warn("a segment has no offset index, it is made again partition=%s-%d segment=%lld",
+        say_warn("a segment has no sound indexes, they are made again partition=%s-%d segment=%lld",
                  log->topic, log->partition, (long long)seg->base);
         int r = recover_segment(log, seg, &next, &is_cut);
         if (r < 0)
             return r;
+        atomic_fetch_sub(&log->size, size - seg->size);
     }
     return 0;
 }
@@ -188,10 +231,12 @@ static int load_segments(struct log *log, const struct log_open_opts *opts, int6
     if (log->segment_count == 0)
         return create_first(log, opts->start_offset);
     atomic_store(&log->start, MAX(opts->start_offset, log->segments[0]->base));
-    if (!opts->is_clean)
-        return recover_from(log, log_segment_at(log, opts->recovery_point), ret_end);
-    r = recover_damaged(log, &d);
-    return r < 0 ? r : find_end(log, ret_end);
+    uint32_t first =
+        opts->is_clean ? log->segment_count : log_segment_at(log, opts->recovery_point);
+    r = recover_damaged(log, &d, first);
+    if (r < 0)
+        return r;
+    return opts->is_clean ? find_end(log, ret_end) : recover_from(log, first, ret_end);
 }
 
 /* ---- the rest ---- */

@@ -31,7 +31,8 @@ static int start_over(struct recovery *rec)
     if (r == 0)
         r = index_file_truncate(&seg->body->times, 0);
     if (r == 0)
-        r = txn_index_truncate(rec->txn_path, INT64_MIN);
+        r = fs_remove_tree(rec->txn_path);
+    seg->has_txns = false;
     seg->max_ts = -1;
     seg->max_ts_offset = -1;
     return r;

@@ -251,7 +251,7 @@ START_TEST(a_finished_swap_is_put_in_place_and_an_unfinished_one_forgotten)
     int64_t base = b.log->segments[1]->base, third = b.log->segments[2]->base;
     ck_assert_int_eq(log_close(b.log), 0);
     log_bench_kill(&b);
-    /* Segment 1 was rewritten and is about to replace itself; the rewrite of segment 2 was not done. */
+    /* Segment 1 was rewritten and is about to replace itself; that of segment 2 was not done. */
     rename_file(base, SEGMENT_LOG, ".swap");
     rename_file(base, SEGMENT_INDEX, ".swap");
     CLEANUP(free_p) char *cleaned = xasprintf("%s/%020lld.log.cleaned", b.path, (long long)third);
