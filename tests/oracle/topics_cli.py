@@ -15,6 +15,7 @@ import base64
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -308,8 +309,20 @@ class Check:
         self.count("kafka-broker-api-versions", *sides)
 
 
+def free_port():
+    """A base port for deploy/cluster with no listener near it."""
+    for base in range(20000 + os.getpid() % 90 * 100, 31000, 500):
+        busy = False
+        for port in [*range(base + 1, base + 4), base + 101]:
+            with socket.socket() as s:
+                busy = busy or s.connect_ex(("127.0.0.1", port)) == 0
+        if not busy:
+            return base
+    raise RuntimeError("no free ports")
+
+
 def start_kafka(directory):
-    port = 20000 + os.getpid() % 90 * 100
+    port = free_port()
     subprocess.run([f"{ROOT}/deploy/cluster", "up", "--dir", directory, "--brokers", "3", "--impl", "kafka", "--port",
                     str(port)], check=True, stdout=subprocess.DEVNULL)
     return ",".join(f"127.0.0.1:{port + n}" for n in (1, 2, 3))
