@@ -223,9 +223,8 @@ static int prepare(struct expansion *ex)
     memcpy(all, topic.node.partitions, (size_t)old * sizeof *all);
     topic.node.partitions = all;
     topic.node.count = t->count;
-    error = t->assignments_count >= 0 && t->assignments
-                ? assign_by_hand(ex, &brokers, &topic.node, old)
-                : assign(ex, &brokers, &topic.node, old);
+    error = t->assignments_count >= 0 ? assign_by_hand(ex, &brokers, &topic.node, old)
+                                      : assign(ex, &brokers, &topic.node, old);
     ex->write.topic = t->name;
     ex->write.node = topic.node;
     ex->write.node_version = topic.version;

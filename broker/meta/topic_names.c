@@ -24,7 +24,8 @@ int topic_name_check(struct arena *a, struct str name, struct str *ret_why)
     if (name.len == 0)
         *ret_why = STR("Topic name is invalid: the empty string is not allowed");
     else if (str_eqz(name, ".") || str_eqz(name, ".."))
-        *ret_why = STR("Topic name is invalid: '.' or '..' is not allowed");
+        *ret_why = name.len == 1 ? STR("Topic name is invalid: '.' is not allowed")
+                                 : STR("Topic name is invalid: '..' is not allowed");
     else if (name.len > MAX_NAME)
         *ret_why = arena_printf(
             a,

@@ -2,6 +2,7 @@
 """topics_cli - kafka-topics and kafka-broker-api-versions beside Kafka 3.9's own, on Kafka's own brokers
 
     tests/oracle/topics_cli.py [--bootstrap HOST:PORT,...] [--verbose]
+    tests/oracle/topics_cli.py --brokers [--verbose]     the same with Kafka's tool only: Kafka's brokers and ours
 
 Without --bootstrap it starts three of Kafka's brokers and ends them. Both tools get the same command lines; standard
 output, exit code and, for wrong command lines, the first line of standard error must be the same. Commands that change
@@ -251,12 +252,18 @@ def visible(answer, world, args):
 
 
 class Check:
+    """Kafka's tool and ours, on the same brokers."""
+
+    # placed by the brokers: @d, @h, and the new partitions of @e and @i
+    FREE = re.compile(r"(Topic: @[deh]\t.*?|Topic: @i\tPartition: [23])\tLeader: .*")
+
     def __init__(self, kafkas, bootstrap, verbose):
         self.kafkas, self.bootstrap, self.verbose = kafkas, bootstrap, verbose
         self.passed = self.failed = 0
 
     def topic_id(self, name):
-        _, out, _ = self.kafkas.run("kafka-topics", ["--bootstrap-server", self.bootstrap, "--describe", "--topic", name])
+        args = ["--bootstrap-server", self.bootstrap, "--describe", "--topic", name]
+        _, out, _ = self.kafkas.run("kafka-topics", args)
         return re.search(r"TopicId: (\S+)", out)[1]
 
     def fill(self, args, world):
@@ -292,12 +299,10 @@ class Check:
         """What the two tools made, both seen by Kafka's."""
         found = []
         for world in ("jav", "our"):
-            # placed by the broker: @d, @h, and the new partitions of @e and @i
             answer = self.kafkas.run("kafka-topics", ["--bootstrap-server", self.bootstrap, "--describe", "--topic",
                                                       f"{world}-.*"])
             _, lines, _ = visible(answer, world, ["--describe"])
-            free = re.compile(r"(Topic: @[deh]\t.*?|Topic: @i\tPartition: [23])\tLeader: .*")
-            found.append([free.sub(r"\1", line) for line in lines])
+            found.append([self.FREE.sub(r"\1", line) for line in lines])
         self.count("what both made", (0, found[0], ""), (0, found[1], ""))
 
     def api_versions(self):
@@ -307,6 +312,26 @@ class Check:
             brokers = re.findall(r"^\S+ \(id: .*?^\)$", out, re.M | re.S)
             sides.append((len(brokers), sorted(brokers), err))
         self.count("kafka-broker-api-versions", *sides)
+
+
+class Brokers(Check):
+    """Kafka's tool, on Kafka's brokers and on ours: the same words, the same outcome."""
+
+    def __init__(self, kafkas, clusters, verbose):
+        super().__init__(kafkas, clusters[0], verbose)
+        self.clusters = clusters
+
+    def topic_id(self, name):
+        return "3a4f1nHQQ0q7wR4G3q1xmw"  # one that neither has
+
+    def answers(self, kind, args):
+        found = []
+        for cluster in self.clusters:
+            where = [] if kind == BARE else ["--bootstrap-server", cluster]
+            answer = self.kafkas.run("kafka-topics", where + self.fill(args, "our" if kind == EACH else ""))
+            code, lines, first = visible(answer, "our", where + args)
+            found.append((code, [self.FREE.sub(r"\1", line) for line in lines], first))
+        return found
 
 
 def free_port():
@@ -321,22 +346,40 @@ def free_port():
     raise RuntimeError("no free ports")
 
 
-def start_kafka(directory):
+def start(directory, impl):
     port = free_port()
-    subprocess.run([f"{ROOT}/deploy/cluster", "up", "--dir", directory, "--brokers", "3", "--impl", "kafka", "--port",
-                    str(port)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([f"{ROOT}/deploy/cluster", "up", "--dir", f"{directory}-{impl}", "--brokers", "3", "--impl", impl,
+                    "--port", str(port)], check=True, stdout=subprocess.DEVNULL)
     return ",".join(f"127.0.0.1:{port + n}" for n in (1, 2, 3))
 
 
-def stop_kafka(directory):
-    subprocess.run([f"{ROOT}/deploy/cluster", "down", "--dir", directory, "--wipe"], check=False,
-                   stdout=subprocess.DEVNULL)
-    shutil.rmtree(directory, ignore_errors=True)
+def stop(directory):
+    for impl in ("kafka", "klamm"):
+        if os.path.exists(f"{directory}-{impl}"):
+            subprocess.run([f"{ROOT}/deploy/cluster", "down", "--dir", f"{directory}-{impl}", "--wipe"], check=False,
+                           stdout=subprocess.DEVNULL)
+            shutil.rmtree(f"{directory}-{impl}", ignore_errors=True)
+
+
+def compare(options, kafkas, directory):
+    if options.brokers:
+        check = Brokers(kafkas, [start(directory, "kafka"), start(directory, "klamm")], options.verbose)
+        for kind, args in STEPS:
+            if kind != BARE:
+                check.step(kind, args)
+        return check
+    check = Check(kafkas, options.bootstrap or start(directory, "kafka"), options.verbose)
+    for kind, args in STEPS:
+        check.step(kind, args)
+    check.outcome()
+    check.api_versions()
+    return check
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bootstrap")
+    parser.add_argument("--brokers", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     libs = subprocess.run([f"{ROOT}/tests/kafka/fetch"], stdout=subprocess.PIPE, text=True, check=False)
@@ -345,17 +388,12 @@ def main():
         print("0 passed, 0 failed, 1 skipped")
         return 0
     directory = os.path.join(ROOT, f"build/topics-cli-{os.getpid()}")
+    kafkas = Kafkas(libs.stdout.strip())
     try:
-        bootstrap = options.bootstrap or start_kafka(directory)
-        check = Check(Kafkas(libs.stdout.strip()), bootstrap, options.verbose)
-        for kind, args in STEPS:
-            check.step(kind, args)
-        check.outcome()
-        check.api_versions()
-        check.kafkas.close()
+        check = compare(options, kafkas, directory)
     finally:
-        if not options.bootstrap:
-            stop_kafka(directory)
+        kafkas.close()
+        stop(directory)
     print(f"{check.passed} passed, {check.failed} failed")
     return 1 if check.failed else 0
 
