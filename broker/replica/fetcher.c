@@ -144,24 +144,38 @@ static void followed_free(struct followed *fo)
     free(fo);
 }
 
-void followed_fail(struct followed *fo, const char *why)
+/* A change of leaders is an everyday thing; all other reasons are not. */
+static void say_stopped(const struct followed *fo, enum say_level level, const char *why)
+{
+    say(level,
+        "replication has stopped partition=%s-%d leader=%d leader_epoch=%d offset=%" PRId64
+        " why=\"%s\"; it goes on with the next LeaderAndIsr",
+        fo->part->topic.p, fo->part->id, fo->fetcher->opts.leader, fo->leader_epoch, fo->offset,
+        why);
+}
+
+static void give_up(struct followed *fo)
 {
     struct fetcher *f = fo->fetcher;
     struct partition *part = partition_ref(fo->part);
 
-    say_error("replication has stopped partition=%s-%d leader=%d leader_epoch=%d offset=%" PRId64
-              " why=\"%s\"; it goes on with the next LeaderAndIsr",
-              part->topic.p, part->id, f->opts.leader, fo->leader_epoch, fo->offset, why);
     followed_free(fo);
     f->opts.failed(f->opts.ctx, f, part);
     partition_unref(part);
+}
+
+void followed_fail(struct followed *fo, const char *why)
+{
+    say_stopped(fo, SAY_ERROR, why);
+    give_up(fo);
 }
 
 void fetcher_partition_error(struct followed *fo, int error)
 {
     /* An answer to a question of an older epoch says nothing about this one. */
     if (error == FENCED_LEADER_EPOCH && fo->sent_epoch == fo->leader_epoch) {
-        followed_fail(fo, "the leader is in a newer epoch");
+        say_stopped(fo, SAY_INFO, "the leader is in a newer epoch");
+        give_up(fo);
         return;
     }
     say_limited(SAY_INFO, 10,
