@@ -95,6 +95,7 @@ static enum zk_result run_reelect(struct controller *c, struct event *e UNUSED)
 static enum zk_result run_expire(struct controller *c, struct event *e)
 {
     atomic_store(&c->pub_active_id, -1);
+    c->elect_due_us = NEVER_US; /* not before this broker is registered again */
     term_resign(c);
     mutex_lock(&c->lock);
     c->expired_generation = e->generation;
