@@ -1,6 +1,6 @@
 /*
- * test_elect.c - requests for the controller through their handlers: ElectLeaders with its wait, and
- * those that are only handed on
+ * test_elect.c - requests for the controller through their handlers: ElectLeaders with its wait,
+ * and those that are only handed on
  */
 #include "broker/api/handlers.h"
 #include "broker/meta/metadata_waits.h"
