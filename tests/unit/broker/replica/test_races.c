@@ -1,7 +1,7 @@
 /*
- * Producers, a follower and consumers of one partition on reactors of their own, with real threads and
- * real time: every wait ends once, and nothing is lost between who appends, who acknowledges and who
- * waits. Meant for the tsan build.
+ * Producers, a follower and consumers of one partition on reactors of their own, with real threads
+ * and real time: every wait ends once, and nothing is lost between who appends, who acknowledges
+ * and who waits. Meant for the tsan build.
  */
 #include "broker/replica/delayed.h"
 
