@@ -33,7 +33,7 @@ static void refuse(struct fetch_response_partition *p, int error)
 static struct topic_conf *conf_of(struct fetch_call *c, struct str topic, int32_t partition)
 {
     struct partition *part = replica_manager_find(c->b->replicas, topic, partition);
-    struct topic_conf *conf = part && part->log ? log_conf(part->log) : NULL;
+    struct topic_conf *conf = part ? partition_conf(part) : NULL;
 
     partition_unref(part);
     return conf;

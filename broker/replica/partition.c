@@ -132,6 +132,12 @@ int partition_io_error(struct partition *part, int r, const char *what)
 
 /* ---- high watermark ---- */
 
+struct topic_conf *partition_conf(struct partition *part)
+{
+    LOCK_SCOPE(&part->lock);
+    return part->log ? log_conf(part->log) : NULL;
+}
+
 int32_t partition_min_isr(const struct partition *part)
 {
     struct topic_conf *conf = log_conf(part->log);

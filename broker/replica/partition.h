@@ -127,6 +127,8 @@ void partition_fail_waits(struct partition *part, int error) REQUIRES(part->lock
 /* Raises the high watermark as far as rule B8 lets it, and ends the waits for it; true where it
  * moved: the caller then tells NEWS_HW. The lock is held. */
 bool partition_advance_hw(struct partition *part) REQUIRES(part->lock);
+/* The topic's settings with a reference, NULL while there is no log. */
+struct topic_conf *partition_conf(struct partition *part);
 int32_t partition_min_isr(const struct partition *part) REQUIRES(part->lock);
 /* An I/O error in its log: the dir fails. No lock is held. Returns KAFKA_STORAGE_ERROR, or r where
  * it is none. */

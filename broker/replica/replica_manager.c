@@ -218,8 +218,13 @@ struct dir_failure {
 static bool fail_in_dir(struct partition *part, void *ctx)
 {
     struct dir_failure *d = ctx;
+    bool is_there = false;
 
-    if (!part->log || strcmp(log_dir_path(part->log), d->dir) != 0)
+    WITH_LOCK(&part->lock)
+    {
+        is_there = part->log && strcmp(log_dir_path(part->log), d->dir) == 0;
+    }
+    if (!is_there)
         return true;
     fetcher_pool_remove(d->m->fetchers, part);
     partition_make_offline(part);

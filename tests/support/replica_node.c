@@ -233,6 +233,8 @@ void node_open(struct node *n, struct node_world *w, int32_t id)
         .metadata = n->metadata,
         .logs = n->logs,
         .reactors = &w->pool,
+        .workq = w->workq,
+        .zk = w->zk,
         .broker_id = id,
         .broker_epoch = &n->broker_epoch,
         .ibp = w->ibp,

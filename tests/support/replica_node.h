@@ -28,7 +28,9 @@ struct node_world {
     bool is_rack_aware;
     int32_t fetch_session_slots;
     int32_t controller_epoch; /* of UpdateMetadata and StopReplica */
-    bool keeps_dirs;          /* of the world before; else its nodes begin empty */
+    struct zk_store *zk;      /* for ISR changes below IBP 2.7-IV2 */
+    struct workq *workq;
+    bool keeps_dirs; /* of the world before; else its nodes begin empty */
     int run;
 };
 
