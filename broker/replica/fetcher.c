@@ -164,7 +164,7 @@ static void give_up(struct followed *fo)
     partition_unref(part);
 }
 
-void followed_fail(struct followed *fo, enum say_level level, const char *why)
+void followed_fail(struct followed *fo, const char *why)
 {
     say_stopped(fo, SAY_ERROR, why);
     give_up(fo);

@@ -33,7 +33,7 @@ static void on_append_error(struct followed *fo, int r)
         followed_delay(fo);
         return;
     }
-    followed_fail(fo, SAY_ERROR, err_name(r));
+    followed_fail(fo, err_name(r));
 }
 
 static void on_records(struct followed *fo, const struct fetch_response_partition *p)

@@ -39,7 +39,7 @@ static void on_cut(struct followed *fo, int r)
     if (r == FENCED_LEADER_EPOCH)
         return; /* our role has changed: an order is on its way */
     if (r) {
-        followed_fail(fo, SAY_ERROR, err_name(r));
+        followed_fail(fo, err_name(r));
         return;
     }
     fo->offset = log_end_offset(fo->part->log);

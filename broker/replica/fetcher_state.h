@@ -8,7 +8,6 @@
 #pragma once
 
 #include "broker/replica/fetcher.h"
-#include "common/base/say.h"
 
 /* What a partition needs next. One that is delayed, or is up to date in the session, is on no
  * list. */
@@ -91,7 +90,7 @@ void followed_unlist(struct followed *fo);
 /* Leaves it out for the back-off, then goes on with the same step. */
 void followed_delay(struct followed *fo);
 /* Gives it up until the next LeaderAndIsr. fo is gone afterwards. */
-void followed_fail(struct followed *fo, enum say_level level, const char *why);
+void followed_fail(struct followed *fo, const char *why);
 /* Out of the leader's session, with the next request. */
 void followed_forget(struct followed *fo);
 struct followed *fetcher_find(struct fetcher *f, struct str topic, struct uuid id,
