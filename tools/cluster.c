@@ -198,6 +198,17 @@ static int connect_once(struct cluster *c, struct strbuf *why)
     return seed_open(&opts, why, &c->seed);
 }
 
+/* Where nobody answers as expected, the setting that it may be. */
+static const char *hint(const struct cluster *c, int r)
+{
+    if (c->tls && r == -EPROTO)
+        return "; is the certificate trusted, and the listener one with TLS? (ssl.truststore.* in "
+               "--command-config)";
+    if (!c->tls && (r == -ECONNRESET || r == -EBADMSG || r == -EMSGSIZE))
+        return "; is it a listener with TLS? (security.protocol in --command-config)";
+    return " (--bootstrap-server)";
+}
+
 /*
  * As Kafka's tool it tries for the whole time, as our own it says at once that nobody is there.
  */
@@ -213,7 +224,7 @@ static int connect_cluster(struct cluster *c, const char *call, struct strbuf *w
         if (r == 0)
             return 0;
         if (!c->patient) {
-            strbuf_addf(why, "%s (--bootstrap-server)", reason.s);
+            strbuf_addf(why, "%s%s", reason.s, hint(c, r));
             return r;
         }
         say_unreachable(c, &reason);

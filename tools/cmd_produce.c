@@ -300,17 +300,21 @@ static void print_summary(const struct produce *p)
     json_decref(o);
 }
 
-static int report(const struct produce *p, int r, const struct strbuf *why)
+static int report(struct produce *p, int r, const struct strbuf *why)
 {
-    if (p->failed > 0) {
-        const char *trouble = p->rd.trouble;
-        return tool_fail(p->inv, "%" PRIu64 " of %" PRIu64 " records not delivered: %s%s%s",
-                         p->failed, p->sent, rd_kafka_err2str(p->first_failure),
-                         trouble ? "; " : "", trouble ? trouble : "");
-    }
-    if (r < 0)
+    CLEANUP(strbuf_deinit) struct strbuf cause = {0};
+
+    if (p->failed == 0 && r < 0)
         return tool_fail(p->inv, "%s (after %" PRIu64 " records)", why->s, p->delivered);
-    return tool_done(p->inv);
+    if (p->failed == 0)
+        return tool_done(p->inv);
+    strbuf_addz(&cause, rd_kafka_err2str(p->first_failure));
+    if (p->rd.fatal)
+        strbuf_addf(&cause, "; %s", p->rd.trouble);
+    else if (p->first_failure == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)
+        rd_explain(&p->rd, p->topic, &cause);
+    return tool_fail(p->inv, "%" PRIu64 " of %" PRIu64 " records not delivered: %s", p->failed,
+                     p->sent, cause.s);
 }
 
 static int run(struct produce *p, bool summary)

@@ -167,3 +167,29 @@ int rd_partition_count(struct rd *rd, const char *topic, int timeout_ms, struct 
     *ret = count;
     return 0;
 }
+
+void rd_explain(struct rd *rd, const char *topic, struct strbuf *out)
+{
+    rd_kafka_topic_t *rkt = rd_kafka_topic_new(rd->rk, topic, NULL);
+    const struct rd_kafka_metadata *md = NULL;
+
+    rd_kafka_resp_err_t err = rd_kafka_metadata(rd->rk, 0, rkt, &md, 1000);
+    rd_kafka_topic_destroy(rkt);
+    if (err) {
+        strbuf_addf(out, "; no broker answers: %s",
+                    rd->trouble ? rd->trouble : rd_kafka_err2str(err));
+        return;
+    }
+    for (int i = 0; md->topic_cnt == 1 && i < md->topics[0].partition_cnt; i++) {
+        const struct rd_kafka_metadata_partition *p = &md->topics[0].partitions[i];
+        if (p->leader < 0)
+            strbuf_addf(out, "; partition %d has no leader", p->id);
+        else if (p->isr_cnt < p->replica_cnt)
+            strbuf_addf(out, "; partition %d has %d of %d replicas in sync (min.insync.replicas)",
+                        p->id, p->isr_cnt, p->replica_cnt);
+        else
+            continue;
+        break;
+    }
+    rd_kafka_metadata_destroy(md);
+}

@@ -50,6 +50,10 @@ int rd_start(struct rd *rd, rd_kafka_type_t type, struct strbuf *why) MUST_CHECK
 int rd_partition_count(struct rd *rd, const char *topic, int timeout_ms, struct strbuf *why,
                        int *ret) MUST_CHECK;
 
+/* What may be the matter with a topic that takes no records: adds "; partition 0 has no leader" or
+ * nothing. Waits a second at most. */
+void rd_explain(struct rd *rd, const char *topic, struct strbuf *out);
+
 #define RD_SPEC_BOOTSTRAP                                                                          \
     {                                                                                              \
         "bootstrap-server", "host:port,...", "the cluster to connect to (required)", 0, 'b'        \

@@ -216,7 +216,13 @@ class Kafkas:
 
 
 def ours(tool, args):
-    done = subprocess.run([KLAMM, tool, *args], capture_output=True, text=True, timeout=90, check=False)
+    """By the name of Kafka's script, as whoever replaces Kafka's tools would call it."""
+    link = os.path.join(ROOT, f"build/oracle-tools/{tool}.sh")
+    if not os.path.islink(link) or os.readlink(link) != os.path.abspath(KLAMM):
+        if os.path.lexists(link):
+            os.unlink(link)
+        os.symlink(os.path.abspath(KLAMM), link)
+    done = subprocess.run([link, *args], capture_output=True, text=True, timeout=90, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
