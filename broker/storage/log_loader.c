@@ -170,7 +170,8 @@ int loader_load_dir(struct log_manager *m, struct log_dir *dir)
     struct loading l = {.m = m, .dir = dir};
     int r = log_dir_begin_load(dir);
 
-    l.begun_us = l.said_us = clock_mono_us(m->opts.clock);
+    l.begun_us = clock_mono_us(m->opts.clock);
+    l.said_us = l.begun_us;
     if (r == 0)
         r = fs_list_dir(dir->path, &l.names);
     if (r == 0)
