@@ -11,9 +11,12 @@ struct decoder {
     int version;
     int version_index; /* into struct_desc.min_sizes */
     bool flexible;
+    size_t budget; /* bytes that arrays may still take */
 };
 
-enum { MAX_STRING = 0x7fff };
+/* The arrays of a message for 200,000 partitions take a third of it; small elements of a hostile one
+ * would grow tenfold in memory, and more where they are handled. */
+enum { MAX_STRING = 0x7fff, ARRAY_BUDGET = 128 << 20 };
 
 static void decode_struct(struct decoder *d, const struct struct_desc *desc, void *obj);
 
@@ -130,11 +133,13 @@ static void decode_array(struct decoder *d, const struct field *f, void *at)
     size_t least = f->elem ? f->elem->min_sizes[d->version_index] : elem_sizes[f->type].on_wire;
     uint8_t *elems = NULL;
 
-    if (count > 0 && (size_t)count > reader_left(&d->r) / MAX(least, (size_t)1)) {
+    if (count > 0 && ((size_t)count > reader_left(&d->r) / MAX(least, (size_t)1) ||
+                      (size_t)count > d->budget / size)) {
         reader_fail(&d->r);
         count = 0;
     }
     if (count > 0) {
+        d->budget -= (size_t)count * size;
         elems = arena_alloc(d->arena, (size_t)count * size);
         if (f->type == FIELD_I32)
             decode_i32s(&d->r, (int32_t *)(void *)elems, (size_t)count);
@@ -212,6 +217,7 @@ int codec_read(const struct msg_desc *d, int16_t version, struct reader *r, stru
         .version = version,
         .version_index = version - d->min_version,
         .flexible = version >= d->flexible_since,
+        .budget = ARRAY_BUDGET,
     };
     decode_struct(&dec, &d->root, ret_msg);
     *r = dec.r;

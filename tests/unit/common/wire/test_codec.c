@@ -134,6 +134,23 @@ START_TEST(array_count_beyond_the_bytes_left_is_refused_before_allocation)
 }
 END_TEST
 
+START_TEST(arrays_that_would_grow_far_beyond_their_bytes_are_refused)
+{
+    enum { COUNT = 6 * 1000 * 1000 };
+    CLEANUP(arena_deinit) struct arena a = {0};
+    CLEANUP(free_p) uint8_t *bytes = xcalloc(COUNT, 2); /* each name is empty */
+    struct metadata_request req;
+
+    be32_write(bytes, COUNT - 2);
+    ck_assert_int_eq(codec_decode(&metadata_request_desc, 1, slice_of(bytes, COUNT * 2), &a, &req),
+                     -EBADMSG);
+    be32_write(bytes, 1000 * 1000);
+    ck_assert_int_eq(codec_decode(&metadata_request_desc, 1, slice_of(bytes, COUNT * 2), &a, &req),
+                     0);
+    ck_assert_int_eq(req.topics_count, 1000 * 1000);
+}
+END_TEST
+
 START_TEST(null_where_it_is_not_allowed_is_refused)
 {
     CLEANUP(arena_deinit) struct arena a = {0};
@@ -219,6 +236,7 @@ TEST_MAIN("common/wire/codec", random_messages_survive_the_wire_in_every_version
           defaults_survive_the_wire_in_every_version, every_truncation_is_refused,
           bytes_left_over_are_ignored,
           array_count_beyond_the_bytes_left_is_refused_before_allocation,
+          arrays_that_would_grow_far_beyond_their_bytes_are_refused,
           null_where_it_is_not_allowed_is_refused, compact_string_above_32767_bytes_is_refused,
           unknown_version_is_refused, field_that_the_version_lacks_must_be_default_unless_ignorable,
           null_that_the_version_cannot_say_is_not_encoded)
