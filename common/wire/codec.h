@@ -4,7 +4,8 @@
  * Decoding fills a struct of messages.h. Strings, bytes and records in it are slices of the input,
  * arrays and nullable structs lie in the arena: both must live as long as the message. What a peer
  * can make us allocate is bounded by the bytes it sent: an array's count by the bytes left and the
- * least that an element takes, and all arrays together by 128 MB. Recursion is bounded by the schema, which cannot contain itself.
+ * least that an element takes, and all arrays together by 128 MB. Recursion is bounded by the
+ * schema, which cannot contain itself.
  *
  * As Kafka does: bytes left over are ignored, unknown tags are skipped, tags may come in any order,
  * any negative length is null where null is allowed. Fields that the version lacks take their

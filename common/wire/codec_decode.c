@@ -14,8 +14,8 @@ struct decoder {
     size_t budget; /* bytes that arrays may still take */
 };
 
-/* The arrays of a message for 200,000 partitions take a third of it; small elements of a hostile one
- * would grow tenfold in memory, and more where they are handled. */
+/* The arrays of a message for 200,000 partitions take a third of it; small elements of a hostile
+ * one would grow tenfold in memory, and more where they are handled. */
 enum { MAX_STRING = 0x7fff, ARRAY_BUDGET = 128 << 20 };
 
 static void decode_struct(struct decoder *d, const struct struct_desc *desc, void *obj);

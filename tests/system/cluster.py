@@ -194,6 +194,20 @@ class Cluster:
                                           for leader, replicas, isr in v[2].values()) for v in views)
         poll(f"all replicas of {topic} should be in sync", in_sync)
 
+    def create_many(self, names):
+        """One partition and three replicas each, in one request; all of them are led when this returns."""
+        with self.connect(self.controller(), 60) as c:
+            assert {code for _, code, _ in c.create_topics(names, 1, 3, timeout_ms=60000)} == {0}
+
+        def all_led():
+            for number in self.numbers:
+                with self.connect(number, 10) as c:
+                    topics = c.metadata_of(names)[2]
+                if any(not partitions or partitions[0][0] < 1 for partitions in topics.values()):
+                    return False
+            return True
+        poll("every topic should have a leader, as every broker sees it", all_led)
+
     def create_topic(self, name, partitions=1, replicas=3, **configs):
         """Made by the controller, and known to every broker when this returns."""
         configs = {k.replace("_", "."): v for k, v in configs.items()}
