@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-enum { REST_AFTER_MS = 60000, FIRST_RUN_MS = 30000, HURRY_EVERY_US = 10 * 1000 * 1000 };
+enum { REST_AFTER_MS = 60000, FIRST_RUN_MS = 30000 };
 
 static struct log_manager *manager_of(struct keeper *k)
 {
@@ -57,20 +57,6 @@ void keeper_remove_later(struct log_manager *m, const char *path, int64_t delay_
 
     r->path = xstrdup(path);
     add_removal(m, r, delay_ms);
-}
-
-/* At most once in ten seconds: space does not come faster. */
-void keeper_hurry_retention(struct log_manager *m)
-{
-    struct keeper *k = &m->keeper;
-    int64_t now = clock_mono_us(m->opts.clock);
-
-    LOCK_SCOPE(&k->lock);
-    if (now < k->no_hurry_before_us)
-        return;
-    k->no_hurry_before_us = now + HURRY_EVERY_US;
-    k->is_space_short = true;
-    cond_signal(&k->some);
 }
 
 static int checkpoint_now(void *ctx, struct log *log)
@@ -205,21 +191,9 @@ static void make_tasks(const struct log_manager *m, struct task *tasks)
     }
 }
 
-/* Row 0 is retention. */
-static void make_space(struct log_manager *m, struct task *tasks)
-{
-    LOCK_SCOPE(&m->keeper.lock);
-
-    if (m->keeper.is_space_short)
-        tasks[0].due_us = 0;
-    m->keeper.is_space_short = false;
-}
-
 static int64_t run_tasks(struct log_manager *m, struct task *tasks)
 {
     int64_t next = INT64_MAX;
-
-    make_space(m, tasks);
 
     for (int i = 0; i < TASK_COUNT; i++) {
         if (tasks[i].due_us <= clock_mono_us(m->opts.clock)) {
@@ -306,7 +280,7 @@ static void keep(void *arg)
         WITH_LOCK(&k->lock)
         {
             due = take_due(k, false, &next);
-            if (!due && !k->flush_queue && !k->is_stopping && !k->is_space_short)
+            if (!due && !k->flush_queue && !k->is_stopping)
                 cond_wait_until(&k->some, &k->lock, next);
             queue = TAKE(k->flush_queue);
             is_stopping = k->is_stopping;

@@ -516,35 +516,20 @@ static void take_logs_offline(struct log_manager *m, const struct log_dir *d)
     manager_put_all(gone, count);
 }
 
-/* A full disk is no broken one: what stands on it is whole (a write that did not fit was cut off
- * again), can be read, and goes on as soon as there is space. */
-static bool is_full(struct log_manager *m, const char *dir, int err, const char *what)
-{
-    if (err != -ENOSPC && err != -EDQUOT)
-        return false;
-    say_limited(SAY_ERROR, 2,
-                "log dir %s is full: %s; writes to it are refused until there is space (retention "
-                "runs now; lower retention.ms or retention.bytes, delete topics, or enlarge it), "
-                "reads go on",
-                dir, what);
-    keeper_hurry_retention(m);
-    return true;
-}
-
 void log_manager_dir_failed(struct log_manager *m, const char *dir, int err, const char *what)
 {
     const struct log_manager_events *ev = &m->opts.events;
 
-    if (is_full(m, dir, err, what))
-        return;
     for (int i = 0; i < m->dir_count; i++) {
         struct log_dir *d = &m->dirs[i];
 
         if (strcmp(d->path, dir) != 0 || atomic_exchange(&d->is_offline, true))
             continue;
         say_error("log dir %s is offline: %s: %s; its partitions are led elsewhere now, and come "
-                  "back when the disk is mended and this broker started again",
-                  dir, what, strerror(-err));
+                  "back when the disk %s and this broker started again",
+                  dir, what, strerror(-err),
+                  err == -ENOSPC || err == -EDQUOT ? "has space (enlarge it, or lower retention)"
+                                                   : "is mended");
         take_logs_offline(m, d);
         if (ev->dir_failed)
             ev->dir_failed(ev->ctx, d->path);

@@ -77,8 +77,8 @@ int log_manager_delete(struct log_manager *m, struct str topic, int32_t partitio
 bool log_manager_is_offline(struct log_manager *m, struct str topic, int32_t partition);
 int log_manager_offline_dir_count(struct log_manager *m);
 
-/* An I/O error came up in this dir; idempotent. A full disk (-ENOSPC) is only said, and retention
- * hurried: what failed left the log whole, and can be tried again. */
+/* An I/O error came up in this dir, a full disk included, as in Kafka: other replicas go on, where
+ * this one could only refuse. Idempotent. */
 void log_manager_dir_failed(struct log_manager *m, const char *dir, int err, const char *what);
 
 /* The high watermark that was checkpointed for a partition, 0 where none. */

@@ -34,8 +34,6 @@ struct keeper {
     struct log *flush_queue; /* by log->next, each with a reference */
     struct removal *removals;
     bool is_stopping;
-    bool is_space_short;
-    int64_t no_hurry_before_us;
 };
 
 struct log_manager {
@@ -75,7 +73,5 @@ int manager_each_parallel(struct log **logs, size_t count, int (*fn)(struct log 
 void keeper_init(struct log_manager *m);
 int keeper_start(struct log_manager *m) MUST_CHECK;
 void keeper_stop(struct log_manager *m);
-/* Has retention run soon: space is short. */
-void keeper_hurry_retention(struct log_manager *m);
 /* Removes path and what is below it after delay_ms. */
 void keeper_remove_later(struct log_manager *m, const char *path, int64_t delay_ms);
