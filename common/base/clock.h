@@ -31,11 +31,11 @@ static inline int64_t clock_mono_ms(const struct clock *c)
     return c->mono_us(c) / 1000;
 }
 
-/* A clock that moves only when it is told to; for tests. */
+/* A clock that moves only when it is told to; for tests, whose threads may all read it. */
 struct clock_fake {
     struct clock clock;
-    int64_t wall_ms;
-    int64_t mono_us;
+    _Atomic int64_t wall_ms;
+    _Atomic int64_t mono_us;
 };
 
 void clock_fake_init(struct clock_fake *f, int64_t wall_ms);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/base/base.h"
+#include "common/base/fault.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -15,6 +16,9 @@
 /* Files of one test live below this directory; made fresh for each test, removed by the test's
  * process at exit. */
 const char *test_tmpdir(void);
+/* Before each test: under ThreadSanitizer the tests of a suite run in one process (CK_FORK=no), and
+ * must not find what the one before left. */
+void test_begin(void);
 
 static inline int test_main_run(const char *name, const TTest *const *tests, size_t count)
 {
@@ -22,6 +26,7 @@ static inline int test_main_run(const char *name, const TTest *const *tests, siz
     TCase *tcase = tcase_create(name);
 
     tcase_set_timeout(tcase, 120);
+    tcase_add_checked_fixture(tcase, test_begin, NULL);
     for (size_t i = 0; i < count; i++)
         tcase_add_test(tcase, tests[i]);
     suite_add_tcase(suite, tcase);
