@@ -100,8 +100,9 @@ void term_force_move(struct controller *c, const char *why)
 
 static void take_office(struct controller *c, const struct zk_election *won)
 {
-    set_active(c, true, won->epoch, won->epoch_version);
+    /* In this order, so that whoever sees the new epoch sees whose it is. */
     atomic_store(&c->pub_active_id, c->opts.broker_id);
+    set_active(c, true, won->epoch, won->epoch_version);
     say_info("controller: broker %d is the controller now epoch=%d", c->opts.broker_id, c->epoch);
     enum zk_result r = failover_run(c);
     if (r == ZK_CONTROLLER_MOVED) {
