@@ -11,6 +11,7 @@ enum {
     MAX_REARM_BYTES = 900000,
     SHORT_LIFE_US = 2000000,
     MAX_SHORT_LIVES = 3,
+    DRAIN_US = 2000000,
 };
 
 static const char *const state_names[] = {
@@ -215,6 +216,14 @@ static struct zk_handle *take_handle(struct zk *zk)
     return TAKE(zk->handle);
 }
 
+/* Ends the session. The library forgets what it has not called back when its threads end, so that is
+ * answered here. */
+static void close_handle(struct zk *zk)
+{
+    zk_handle_close(take_handle(zk));
+    zk_send_abandon(zk);
+}
+
 /* A new handle with the addresses of now. False: it could not be made. */
 static bool open_handle(struct zk *zk)
 {
@@ -240,7 +249,7 @@ static bool open_handle(struct zk *zk)
 
     if (r < 0) {
         set_trouble(zk, strerror(-r));
-        zk_handle_close(take_handle(zk));
+        close_handle(zk);
         return false;
     }
     struct zk_runs done = {0};
@@ -272,7 +281,7 @@ static bool make_session(struct zk *zk)
             return false;
         if (opened) {
             say_warn("ZooKeeper refused a session: authentication failed; trying again");
-            zk_handle_close(take_handle(zk));
+            close_handle(zk);
         }
         say_waiting(zk, begun, &said);
         if (!back_off(zk))
@@ -308,7 +317,7 @@ static bool renew(struct zk *zk)
         if (all->list[i].before_new_session)
             all->list[i].before_new_session(all->list[i].ctx);
     }
-    zk_handle_close(take_handle(zk));
+    close_handle(zk);
     if (!make_session(zk))
         return false;
     say_connected(zk, "new session with");
@@ -580,8 +589,9 @@ void zk_stop(struct zk *zk)
     }
     zk_runs_done(&done);
     thread_join(&zk->thread);
-    /* What is still with the library is answered inside. */
-    zk_handle_close(take_handle(zk));
+    /* Answers that come while a handle is being closed are lost: see close_handle(). */
+    zk_send_drain(zk, clock_mono_us(&clock_system) + DRAIN_US);
+    close_handle(zk);
 }
 
 void zk_status(struct zk *zk, struct zk_status *ret)

@@ -49,7 +49,7 @@ struct zk_req {
     zoo_op_t *ops; /* multi: one allocation with the two below */
     zoo_op_result_t *results;
     struct Stat *stats;
-    struct zk_req *next;
+    struct zk_req *prev, *next; /* in the list it is in: sent, or retry */
 };
 
 struct zk_runs {
@@ -89,7 +89,8 @@ struct zk {
     struct zk_runs queue; /* batches with requests that have not been sent */
     struct zk_req *retry; /* requests whose connection was lost, in their order */
     struct zk_req *retry_tail;
-    size_t in_flight;
+    struct zk_req *sent; /* requests that are with the library */
+    size_t in_flight;    /* how many these are */
     char trouble[160]; /* why there is no connection, as far as known */
 };
 
@@ -105,6 +106,10 @@ void zk_send_run(struct zk_store *s, struct zk_batch *b);
 void zk_send_pump(struct zk *zk, struct zk_runs *done) REQUIRES(zk->lock);
 void zk_send_fail_all(struct zk *zk, enum zk_result result, struct zk_runs *done)
     REQUIRES(zk->lock);
+/* Until nothing is with the library, or then. */
+void zk_send_drain(struct zk *zk, int64_t deadline_us);
+/* What the library had when its handle was closed, and never answered. */
+void zk_send_abandon(struct zk *zk);
 void zk_runs_done(struct zk_runs *done);
 /* The library's threads may not wait for a request. */
 void zk_enter_callback(void);

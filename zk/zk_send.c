@@ -109,6 +109,28 @@ static struct zk_req *retry_take(struct zk *zk) REQUIRES(zk->lock)
     return req;
 }
 
+static void sent_add(struct zk *zk, struct zk_req *req) REQUIRES(zk->lock)
+{
+    req->prev = NULL;
+    req->next = zk->sent;
+    if (zk->sent)
+        zk->sent->prev = req;
+    zk->sent = req;
+    zk->in_flight++;
+}
+
+static void sent_remove(struct zk *zk, struct zk_req *req) REQUIRES(zk->lock)
+{
+    if (req->prev)
+        req->prev->next = req->next;
+    else
+        zk->sent = req->next;
+    if (req->next)
+        req->next->prev = req->prev;
+    if (--zk->in_flight == 0)
+        cond_broadcast(&zk->changed);
+}
+
 /* The next request that has never been sent. */
 static struct zk_req *queue_take(struct zk *zk) REQUIRES(zk->lock)
 {
@@ -192,7 +214,7 @@ static void req_answered(struct zk_req *req, int rc)
         rc = ZCONNECTIONLOSS;
     WITH_LOCK(&zk->lock)
     {
-        zk->in_flight--;
+        sent_remove(zk, req);
         if (rc == ZCLOSING)
             req_result(req, zk->stopping ? ZK_CLOSING : ZK_SESSION_EXPIRED);
         else if (!is_loss(rc) && (!req->multi || rc == ZSESSIONEXPIRED || rc == ZAUTHFAILED))
@@ -388,12 +410,12 @@ void zk_send_pump(struct zk *zk, struct zk_runs *done)
     struct zk_req *req;
 
     while (can_send(zk) && ((req = retry_take(zk)) || (req = queue_take(zk)))) {
-        zk->in_flight++;
+        sent_add(zk, req);
         int rc = req->multi ? send_multi(req, zk->handle->zh) : send_one(req, zk->handle->zh);
 
         if (rc == ZOK)
             continue;
-        zk->in_flight--;
+        sent_remove(zk, req);
         if (rc == ZINVALIDSTATE || rc == ZCLOSING) {
             /* The session has ended; the event that says so is on its way and fails all that waits.
              * */
@@ -415,6 +437,30 @@ void zk_send_fail_all(struct zk *zk, enum zk_result result, struct zk_runs *done
         run_step(req->run, done);
         req_free(req);
     }
+}
+
+void zk_send_drain(struct zk *zk, int64_t deadline_us)
+{
+    LOCK_SCOPE(&zk->lock);
+    while (zk->in_flight > 0 && cond_wait_until(&zk->changed, &zk->lock, deadline_us))
+        ;
+}
+
+void zk_send_abandon(struct zk *zk)
+{
+    struct zk_runs done = {0};
+    struct zk_req *req;
+
+    WITH_LOCK(&zk->lock)
+    {
+        while ((req = zk->sent)) {
+            sent_remove(zk, req);
+            req_result(req, zk->stopping ? ZK_CLOSING : ZK_SESSION_EXPIRED);
+            run_step(req->run, &done);
+            req_free(req);
+        }
+    }
+    zk_runs_done(&done);
 }
 
 void zk_send_submit(struct zk_store *s, struct zk_batch *b, zk_batch_done_fn done, void *ctx)

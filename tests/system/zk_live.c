@@ -692,6 +692,59 @@ START_TEST(concurrent_callers_share_the_pipeline)
 }
 END_TEST
 
+/* Asks until it is told that this is over. */
+static void ask_for_ever(void *arg)
+{
+    struct stuck *st = arg;
+
+    do {
+        st->result = zk_store_exists(st->c.s, "/", NULL);
+        st->finished = 1;
+    } while (st->result == ZK_OK);
+}
+
+/* The library loses answers that come while a handle is being closed. */
+START_TEST(stop_answers_what_is_under_way)
+{
+    enum { ROUNDS = 40, THREADS = 4 };
+
+    for (int round = 0; round < ROUNDS; round++) {
+        struct stuck st[THREADS] = {0};
+        struct client c;
+
+        client_start(&c);
+        for (int i = 0; i < THREADS; i++) {
+            st[i].c.s = c.s;
+            ck_assert_int_eq(thread_start(&st[i].thread, "asker", ask_for_ever, &st[i]), 0);
+            ck_assert(eventually(&st[i].finished, 1));
+        }
+        zk_stop(c.zk);
+        for (int i = 0; i < THREADS; i++) {
+            thread_join(&st[i].thread);
+            ck_assert_int_eq(st[i].result, ZK_CLOSING);
+        }
+        client_end(&c);
+    }
+}
+END_TEST
+
+/* Nothing comes back, so nothing can be waited for. */
+START_TEST(stop_answers_what_a_silent_server_has)
+{
+    struct stuck st = {0};
+
+    client_start(&st.c);
+    zk_store_create(st.c.s, "/x", bytes("1"), 0);
+    tcp_proxy_set(st.c.proxy, PROXY_STALL);
+    ck_assert_int_eq(thread_start(&st.thread, "asker", ask, &st), 0);
+    usleep(20000);
+    zk_stop(st.c.zk);
+    thread_join(&st.thread);
+    ck_assert_int_eq(st.result, ZK_CLOSING);
+    client_end(&st.c);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     int32_t port;
@@ -721,6 +774,8 @@ int main(int argc, char **argv)
         too_many_watches_cost_the_session_not_the_broker,
         request_that_is_too_large_is_given_up,
         concurrent_callers_share_the_pipeline,
+        stop_answers_what_is_under_way,
+        stop_answers_what_a_silent_server_has,
     };
 
     if (argc != 2 || str_to_i32(str_of(argv[1]), 1, 65535, &port) < 0) {
