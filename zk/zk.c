@@ -216,8 +216,8 @@ static struct zk_handle *take_handle(struct zk *zk)
     return TAKE(zk->handle);
 }
 
-/* Ends the session. The library forgets what it has not called back when its threads end, so that is
- * answered here. */
+/* Ends the session. The library forgets what it has not called back when its threads end, so
+ * that is answered here. */
 static void close_handle(struct zk *zk)
 {
     zk_handle_close(take_handle(zk));

@@ -91,7 +91,7 @@ struct zk {
     struct zk_req *retry_tail;
     struct zk_req *sent; /* requests that are with the library */
     size_t in_flight;    /* how many these are */
-    char trouble[160]; /* why there is no connection, as far as known */
+    char trouble[160];   /* why there is no connection, as far as known */
 };
 
 /* zk.c */
