@@ -148,12 +148,31 @@ static void fill_brokers(struct answer *an)
     resp->controller_id = metadata_controller(an->snapshot);
 }
 
+/*
+ * No controller has told this broker anything since it started. Apache Kafka then says that there
+ * is no such topic, or that it cannot be made, which some clients believe: they fail what they have
+ * to send. That a leader is not known yet is as true, and they all wait.
+ */
+static bool knows_nothing(const struct answer *an)
+{
+    return metadata_broker_count(an->snapshot) == 0;
+}
+
 static bool may_auto_create(const struct answer *an)
 {
     const struct metadata_request *body = an->req->body;
 
-    return an->b->conf->auto_create_topics_enable &&
+    return !knows_nothing(an) && an->b->conf->auto_create_topics_enable &&
            (an->req->version < 4 || body->allow_auto_topic_creation);
+}
+
+static int16_t error_of_unknown(const struct answer *an, struct str name)
+{
+    struct str why;
+
+    if (topic_name_check(&an->req->arena, name, &why))
+        return INVALID_TOPIC_EXCEPTION;
+    return knows_nothing(an) ? LEADER_NOT_AVAILABLE : UNKNOWN_TOPIC_OR_PARTITION;
 }
 
 static void add_by_name(struct answer *an)
@@ -163,7 +182,6 @@ static void add_by_name(struct answer *an)
     struct str *missing = arena_new_array(a, struct str, (size_t)body->topics_count);
     int32_t missing_count = 0;
     struct seen *set = NULL;
-    struct str why;
 
     for (int32_t i = 0; i < body->topics_count; i++) {
         struct str name = body->topics[i].name;
@@ -180,8 +198,7 @@ static void add_by_name(struct answer *an)
     for (int32_t i = 0; i < missing_count; i++) {
         struct metadata_response_topic *t = next_topic(an, missing[i]);
 
-        t->error_code = topic_name_check(a, missing[i], &why) ? INVALID_TOPIC_EXCEPTION
-                                                              : UNKNOWN_TOPIC_OR_PARTITION;
+        t->error_code = error_of_unknown(an, missing[i]);
     }
     an->auto_count = may_auto_create(an) ? missing_count : 0;
 }
@@ -200,7 +217,7 @@ static void add_by_id(struct answer *an)
         }
         struct metadata_response_topic *t = next_topic(an, STR_NULL);
         t->topic_id = body->topics[i].topic_id;
-        t->error_code = UNKNOWN_TOPIC_ID;
+        t->error_code = knows_nothing(an) ? LEADER_NOT_AVAILABLE : UNKNOWN_TOPIC_ID;
     }
 }
 

@@ -1,5 +1,6 @@
 #include "broker/replica/orders.h"
 
+#include "broker/replica/partition_isr.h"
 #include "broker/replica/partition_role.h"
 #include "broker/replica/replica_internal.h"
 #include "common/base/err.h"
@@ -435,10 +436,27 @@ void orders_stop_replica(struct replica_manager *m, const struct stop_replica_re
 
 /* ---- UpdateMetadata ---- */
 
+static bool has_lost_a_broker(const struct metadata_snapshot *before,
+                              const struct metadata_snapshot *now)
+{
+    for (int32_t i = 0; i < metadata_broker_count(before); i++)
+        if (!metadata_broker(now, metadata_broker_at(before, i)->id))
+            return true;
+    return false;
+}
+
+static bool recount(struct partition *part, void *ctx UNUSED)
+{
+    partition_broker_gone(part);
+    return true;
+}
+
 void orders_update_metadata(struct replica_manager *m, const struct update_metadata_request *req,
                             struct update_metadata_response *ret)
 {
     int error = is_stale_broker(m, req->broker_epoch) ? STALE_BROKER_EPOCH : 0;
+    const struct metadata_snapshot *CLEANUP(metadata_put_p) before = metadata_get(m->opts.metadata);
+    bool has_lost = false;
 
     msg_init(&update_metadata_response_desc, ret);
     WITH_LOCK(&m->state_lock)
@@ -446,9 +464,15 @@ void orders_update_metadata(struct replica_manager *m, const struct update_metad
         if (!error &&
             !accept_controller(m, req->controller_id, req->controller_epoch, "UpdateMetadata"))
             error = STALE_CONTROLLER_EPOCH;
-        if (!error)
+        if (!error) {
             metadata_update(m->opts.metadata, req);
+            const struct metadata_snapshot *CLEANUP(metadata_put_p) now =
+                metadata_get(m->opts.metadata);
+            has_lost = has_lost_a_broker(before, now);
+        }
     }
+    if (has_lost)
+        replica_manager_each(m, recount, NULL);
     ret->error_code = (int16_t)error;
     if (!error && m->opts.events.metadata_updated)
         m->opts.events.metadata_updated(m->opts.events.ctx);

@@ -215,11 +215,14 @@ static int check_append(struct partition *part, int16_t acks, struct partition_a
 static int after_append(struct partition *part, const struct partition_append_opts *opts,
                         struct partition_append *ret)
 {
-    bool moved = !ret->log.is_duplicate && partition_advance_hw(part);
+    /* Also for a duplicate, which may be tried again because what it waits for has come unseen. */
+    unsigned news = partition_advance_hw(part) ? NEWS_HW : 0;
     int64_t end = ret->log.last_offset + 1;
 
     if (!ret->log.is_duplicate)
-        partition_tell(part, moved ? NEWS_END | NEWS_HW : NEWS_END);
+        news |= NEWS_END;
+    if (news)
+        partition_tell(part, news);
     if (opts->acks != -1)
         return 0;
     if (log_high_watermark(part->log) < end && opts->wait) {

@@ -81,6 +81,13 @@ void partition_replica_was_idle(struct partition *part, int32_t replica, int64_t
     r->caught_up_ms = MAX(r->caught_up_ms, fetch_ms);
 }
 
+void partition_broker_gone(struct partition *part)
+{
+    LOCK_SCOPE(&part->lock);
+    if (part->role == ROLE_LEADER && partition_advance_hw(part))
+        partition_tell(part, NEWS_HW);
+}
+
 /* ---- shrink ---- */
 
 static bool is_behind(const struct partition *part, int32_t id, int64_t now_ms)

@@ -16,6 +16,9 @@ void partition_replica_fetched(struct partition *part, struct remote_replica *r,
 void partition_replica_was_idle(struct partition *part, int32_t replica, int64_t fetch_ms)
     REQUIRES(part->lock);
 
+/* A broker is not alive any more by the metadata: one outside the in-sync set that was caught up
+ * holds the watermark no longer, and nobody may ever fetch again to find that out. */
+void partition_broker_gone(struct partition *part);
 /* Proposes to take out members that are not caught up. */
 void partition_maybe_shrink(struct partition *part);
 /* The smallest log start among the replicas whose broker is alive. */

@@ -41,7 +41,19 @@ static void on_report(rd_kafka_t *rk UNUSED, const rd_kafka_message_t *msg, void
     lane->waits_since_us = lane->sent > lane->acked + lane->failed ? now : 0;
 }
 
-/* False when the client's queue is full. */
+/* Anything but a full queue is worth a word, but not one for each record. */
+static void say_refused(rd_kafka_resp_err_t err)
+{
+    static int64_t said_us;
+    int64_t now = load_now_us();
+
+    if (err == RD_KAFKA_RESP_ERR__QUEUE_FULL || now - said_us < 1000000)
+        return;
+    said_us = now;
+    fprintf(stderr, "klamm-load: the client takes no record: %s\n", rd_kafka_err2name(err));
+}
+
+/* False when the client takes none now, as when its queue is full. */
 static bool send_one(rd_kafka_t *rk, const struct load_opts *opts, int partition)
 {
     static char value[LOAD_MAX_VALUE];
@@ -52,8 +64,10 @@ static bool send_one(rd_kafka_t *rk, const struct load_opts *opts, int partition
         rk, RD_KAFKA_V_TOPIC(opts->topic), RD_KAFKA_V_PARTITION(partition),
         RD_KAFKA_V_VALUE(value, opts->size), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_OPAQUE((void *)(uintptr_t)lane->sent), RD_KAFKA_V_END);
-    if (err)
+    if (err) {
+        say_refused(err);
         return false;
+    }
     if (!lane->waits_since_us)
         lane->waits_since_us = load_now_us();
     lane->sent++;

@@ -194,6 +194,22 @@ class Cluster:
                                           for leader, replicas, isr in v[2].values()) for v in views)
         poll(f"all replicas of {topic} should be in sync", in_sync)
 
+    def view_without(self, topic, number):
+        """The partitions of a topic, once none of them counts on that broker, as each of the others sees it."""
+        ask = [n for n in self.numbers if n != number]
+
+        def left():
+            views = [self.view(topic, [n]) for n in ask]
+            return all(v and v[2] and all(number not in isr for _, _, isr in v[2].values())
+                       for v in views) and views[0][2]
+        return poll(f"{topic} should go on without broker {number}", left)
+
+    def zkcli(self, *commands):
+        """Commands of zkCli, none of which may fail."""
+        done = subprocess.run(["/usr/share/zookeeper/bin/zkCli.sh", "-server", f"127.0.0.1:{self.port + 101}"],
+                              input="\n".join(commands) + "\nquit\n", capture_output=True, text=True, check=False)
+        assert "Exception" not in done.stderr + done.stdout, done.stderr + done.stdout
+
     def create_many(self, names):
         """One partition and three replicas each, in one request; all of them are led when this returns."""
         with self.connect(self.controller(), 60) as c:

@@ -4,7 +4,6 @@ import errno
 import glob
 import os
 import random
-import subprocess
 
 import pytest
 
@@ -149,12 +148,6 @@ def test_damaged_segments_are_cut_back(cluster):
     check_replicas_equal(cluster, topic)
 
 
-def zkcli(cluster, *commands):
-    done = subprocess.run(["/usr/share/zookeeper/bin/zkCli.sh", "-server", f"127.0.0.1:{cluster.port + 101}"],
-                          input="\n".join(commands) + "\nquit\n", capture_output=True, text=True, check=False)
-    assert "Exception" not in done.stderr + done.stdout, done.stderr + done.stdout
-
-
 NONSENSE = {
     "/brokers/topics/no-json": "nonsense",
     "/brokers/topics/no-numbers": '{"version":2,"partitions":{"zero":["one"]}}',
@@ -177,7 +170,7 @@ def test_znodes_that_make_no_sense_hurt_nobody(cluster):
     cluster.create_topic("hurt")
     with Load(cluster, topic, PARTITIONS) as load:
         before = cluster.pids()
-        zkcli(cluster, *(f"create {path} '{data}'" for path, data in NONSENSE.items()),
+        cluster.zkcli(*(f"create {path} '{data}'" for path, data in NONSENSE.items()),
               "set /brokers/topics/hurt/partitions/0/state nonsense")
         load.wait_acks()
         cluster.create_topic("made-meanwhile")
@@ -189,7 +182,7 @@ def test_znodes_that_make_no_sense_hurt_nobody(cluster):
         cluster.start(controller)
         cluster.wait_in_sync(topic)
         cluster.create_topic("made-afterwards")
-        zkcli(cluster, *(f"deleteall {path}" for path in NONSENSE if not path.startswith(("/config/ch", "/isr", "/log_d",
+        cluster.zkcli(*(f"deleteall {path}" for path in NONSENSE if not path.startswith(("/config/ch", "/isr", "/log_d",
                                                                                          "/admin"))))
         load.wait_acks()
     load.check()

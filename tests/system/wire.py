@@ -131,6 +131,16 @@ class Connection:
             return r.string(), (r.take("b"), dict(r.array(partition)))[1]
         return sorted(brokers), controller, dict(r.array(one_topic))
 
+    def topic_error(self, name):
+        """The error code that Metadata has for a topic."""
+        self.send(3, 1, array([string(name)]))
+        r = self.answer()
+        r.array(lambda: (r.take("i"), r.string(), r.take("i"), r.string()))
+        r.take("i")
+        return r.array(lambda: (r.take("h"), r.string(), r.take("b"), r.array(
+            lambda: (r.take("h"), r.take("i"), r.take("i"), r.array(lambda: r.take("i")),
+                     r.array(lambda: r.take("i"))))))[0][0]
+
     def create_topic(self, name, partitions, replicas, configs=()):
         """The error code and message."""
         return self.create_topics([name], partitions, replicas, configs)[0][1:]

@@ -288,6 +288,35 @@ START_TEST(joining_replica_is_not_outrun)
 }
 END_TEST
 
+/* As in a controlled shutdown: taken out of the set, refused when it has fetched once more, then
+ * unregistered, while all that produces waits for its answer. */
+START_TEST(replica_that_has_gone_holds_no_watermark)
+{
+    static const int32_t left[] = {1, 2};
+
+    begin(1);
+    lead(0, all, 3);
+    append(5);
+    follower_fetch(2, 5);
+    follower_fetch(3, 5);
+    lead(1, left, 2);
+    follower_fetch(3, 5);
+    world_run(&world, 0);
+    answer(INELIGIBLE_REPLICA, -1, left, 0);
+    struct node_produce *p = node_produce(&node, "t", -1, 10000, "v");
+    follower_fetch(2, 6);
+    ck_assert(!p->is_done);
+    ck_assert_int_eq(log_high_watermark(the_log()), 5);
+    node_tell(&node, 1, left, 2, NULL);
+    world_run(&world, 0);
+    ck_assert_int_eq(log_high_watermark(the_log()), 6);
+    ck_assert(p->is_done);
+    ck_assert_int_eq(p->error, 0);
+    node_produce_free(p);
+    end();
+}
+END_TEST
+
 START_TEST(new_leader_moves_its_watermark_only_when_all_have_fetched)
 {
     begin(1);
@@ -369,6 +398,6 @@ TEST_MAIN("broker/replica/partition", watermark_waits_for_every_member,
           refused_replica_is_out_again_and_asked_for_at_its_next_fetch,
           outdated_leader_keeps_its_proposal_and_its_watermark, unknown_answers_are_asked_again,
           late_members_are_taken_out_together, follower_at_the_end_stays_however_long_it_is_quiet,
-          joining_replica_is_not_outrun, new_leader_moves_its_watermark_only_when_all_have_fetched,
-          epoch_begins_without_a_record, older_partition_epoch_changes_nothing,
-          append_is_refused_in_kafkas_order)
+          joining_replica_is_not_outrun, replica_that_has_gone_holds_no_watermark,
+          new_leader_moves_its_watermark_only_when_all_have_fetched, epoch_begins_without_a_record,
+          older_partition_epoch_changes_nothing, append_is_refused_in_kafkas_order)
