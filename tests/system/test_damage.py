@@ -4,6 +4,7 @@ import errno
 import glob
 import os
 import random
+import subprocess
 
 import pytest
 
