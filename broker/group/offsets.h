@@ -15,7 +15,8 @@
 #include "common/base/containers.h"
 #include "common/base/str.h"
 
-/* A commit. As an argument its text is borrowed; from the table it is valid until the next change. */
+/* A commit. As an argument its text is borrowed; from the table it is valid until the next
+ * change. */
 struct committed {
     int64_t offset;
     int32_t leader_epoch; /* -1: unknown */
@@ -53,8 +54,12 @@ void offsets_settle(struct offsets *o, struct str topic, int32_t partition,
                     const struct committed *c);
 /* As read from the log, where a later record replaces what came before. */
 void offsets_put(struct offsets *o, struct str topic, int32_t partition, const struct committed *c);
-/* Drops the commit, pending and transactional ones too. True where there was a commit. */
+/* Drops the commit, pending and transactional ones too, as when the topic is deleted or its offset
+ * is. True where there was a commit. */
 bool offsets_remove(struct offsets *o, struct str topic, int32_t partition);
+/* Drops the commit alone, as when it has expired, or by a tombstone that is read from the log: what
+ * a transaction holds has been acknowledged, and counts at its marker. True where there was one. */
+bool offsets_drop(struct offsets *o, struct str topic, int32_t partition);
 
 /* A transactional commit, as read from the log; the last one of a partition counts. */
 void offsets_txn_put(struct offsets *o, int64_t producer_id, struct str topic, int32_t partition,
@@ -62,9 +67,9 @@ void offsets_txn_put(struct offsets *o, int64_t producer_id, struct str topic, i
 /* Its marker. At a commit, each pending offset replaces what is absent or lies lower in the log. */
 void offsets_txn_end(struct offsets *o, int64_t producer_id, bool is_commit);
 
-/* Every partition with a commit: topics in no order, partitions of a topic in order. Stops when
- * each() returns false. each() may not change the table. is_pending: an append is under way. */
-void offsets_each(const struct offsets *o,
-                  bool (*each)(void *ctx, struct str topic, int32_t partition,
-                               const struct committed *c, bool is_pending),
-                  void *ctx);
+/* False ends the walk. It may not change the table. is_pending: an append is under way. */
+typedef bool (*offsets_each_fn)(void *ctx, struct str topic, int32_t partition,
+                                const struct committed *c, bool is_pending);
+
+/* Every partition with a commit: topics in no order, partitions of a topic in order. */
+void offsets_each(const struct offsets *o, offsets_each_fn each, void *ctx);

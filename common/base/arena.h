@@ -25,6 +25,13 @@ struct arena {
     uint8_t *end;
 };
 
+/* An arena that takes from room first, which is aligned for any type and outlives it: no malloc
+ * where room is enough. For arena_deinit() only, not for arena_reset(). */
+static inline struct arena arena_on(void *room, size_t n)
+{
+    return (struct arena){.at = room, .end = (uint8_t *)room + n};
+}
+
 /* Frees everything and leaves an empty arena. */
 void arena_deinit(struct arena *a);
 /* Like deinit, but keeps the first chunk for the next use. */
