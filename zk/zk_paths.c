@@ -44,6 +44,20 @@ const char *zk_path_config(struct arena *a, const char *type, struct str name)
     return arena_printf(a, ZK_PATH_CONFIG "/%s/%.*s", type, STR_ARG(name)).p;
 }
 
+const char *zk_path_consumer_offsets(struct arena *a, struct str group, struct str topic)
+{
+    return arena_printf(a, ZK_PATH_CONSUMERS "/%.*s/offsets/%.*s", STR_ARG(group), STR_ARG(topic))
+        .p;
+}
+
+const char *zk_path_consumer_offset(struct arena *a, struct str group, struct str topic,
+                                    int32_t partition)
+{
+    return arena_printf(a, ZK_PATH_CONSUMERS "/%.*s/offsets/%.*s/%d", STR_ARG(group),
+                        STR_ARG(topic), partition)
+        .p;
+}
+
 const char *zk_path_child(struct arena *a, const char *parent, struct str name)
 {
     return arena_printf(a, "%s/%.*s", parent, STR_ARG(name)).p;

@@ -41,6 +41,10 @@ const char *zk_path_delete_topic(struct arena *a, struct str topic);
 /* type: topics, brokers, clients, users, ips; name as it stands in ZooKeeper (sanitised;
  * "u/clients/c" for a pair). */
 const char *zk_path_config(struct arena *a, const char *type, struct str name);
+/* Of OffsetCommit v0: the topic's node, and a partition's. */
+const char *zk_path_consumer_offsets(struct arena *a, struct str group, struct str topic);
+const char *zk_path_consumer_offset(struct arena *a, struct str group, struct str topic,
+                                    int32_t partition);
 const char *zk_path_child(struct arena *a, const char *parent, struct str name);
 /* "/a/b" of "/a/b/c"; NULL for a path directly below the root. */
 const char *zk_path_parent(struct arena *a, const char *path);

@@ -2,9 +2,9 @@
  * zk_store.h - ZooKeeper as everybody above zk/ sees it, and the seam where tests put a fake one
  *
  * A store runs batches, knows its session and has handlers; the typed functions on top
- * (zk_brokers.h, zk_topics.h, zk_states.h, zk_configs.h, zk_admin.h, zk_cluster.h, zk_election.h,
- * zk_register.h) are the same code for the real store (struct zk, zk_as_store()) and the fake one
- * (tests/support/fake_zk.h).
+ * (zk_brokers.h, zk_topics.h, zk_states.h, zk_configs.h, zk_consumers.h, zk_admin.h, zk_cluster.h,
+ * zk_election.h, zk_register.h) are the same code for the real store (struct zk, zk_as_store()) and
+ * the fake one (tests/support/fake_zk.h).
  *
  * All of them block until ZooKeeper has answered, so they belong on the controller's thread or on a
  * worker, never on a reactor and never under a lock. While the connection is lost they wait; they

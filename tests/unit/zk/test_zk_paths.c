@@ -14,6 +14,9 @@ START_TEST(paths_are_kafkas)
     ck_assert_str_eq(zk_path_state(&a, t, 3), "/brokers/topics/my.topic/partitions/3/state");
     ck_assert_str_eq(zk_path_delete_topic(&a, t), "/admin/delete_topics/my.topic");
     ck_assert_str_eq(zk_path_config(&a, "users", STR("u/clients/c")), "/config/users/u/clients/c");
+    ck_assert_str_eq(zk_path_consumer_offsets(&a, STR("g"), t), "/consumers/g/offsets/my.topic");
+    ck_assert_str_eq(zk_path_consumer_offset(&a, STR("g"), t, 3),
+                     "/consumers/g/offsets/my.topic/3");
     arena_deinit(&a);
 }
 END_TEST
