@@ -40,6 +40,21 @@ void handle_list_offsets(struct broker *b, struct request *req);
 void handle_offset_for_leader_epoch(struct broker *b, struct request *req);
 /* delete_records.c */
 void handle_delete_records(struct broker *b, struct request *req);
+/* find_coordinator.c */
+void handle_find_coordinator(struct broker *b, struct request *req);
+/* groups.c */
+void handle_join_group(struct broker *b, struct request *req);
+void handle_sync_group(struct broker *b, struct request *req);
+void handle_heartbeat(struct broker *b, struct request *req);
+void handle_leave_group(struct broker *b, struct request *req);
+/* group_admin.c */
+void handle_describe_groups(struct broker *b, struct request *req);
+void handle_list_groups(struct broker *b, struct request *req);
+void handle_delete_groups(struct broker *b, struct request *req);
+/* offsets.c */
+void handle_offset_commit(struct broker *b, struct request *req);
+void handle_offset_fetch(struct broker *b, struct request *req);
+void handle_offset_delete(struct broker *b, struct request *req);
 /* orders.c */
 void handle_leader_and_isr(struct broker *b, struct request *req);
 void handle_stop_replica(struct broker *b, struct request *req);

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "broker/group/offsets.h"
+#include "broker/group/commits.h"
 #include "common/base/arena.h"
 #include "common/conf/ibp.h"
 #include "common/record/builder.h"

@@ -55,7 +55,7 @@ static void append(struct replica_manager *m, struct produce *p, struct produce_
     struct partition_append_opts opts = {
         .records = pp->records,
         .acks = p->acks,
-        .origin = APPEND_CLIENT,
+        .origin = p->origin,
         .wait = p->acks == -1 ? &pp->wait : NULL,
         .arena = p->arena,
     };

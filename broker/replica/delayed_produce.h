@@ -32,6 +32,7 @@ struct produce {
     int32_t count;
     int16_t acks;
     int32_t timeout_ms;
+    enum append_origin origin;
     struct reactor *reactor;
     struct arena *arena;
     void (*done)(struct produce *p);

@@ -475,5 +475,5 @@ void orders_update_metadata(struct replica_manager *m, const struct update_metad
         replica_manager_each(m, recount, NULL);
     ret->error_code = (int16_t)error;
     if (!error && m->opts.events.metadata_updated)
-        m->opts.events.metadata_updated(m->opts.events.ctx);
+        m->opts.events.metadata_updated(m->opts.events.ctx, req);
 }

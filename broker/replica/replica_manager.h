@@ -39,7 +39,7 @@ struct replica_events {
     void (*resigned)(void *ctx, struct str topic, int32_t partition, int32_t leader_epoch);
     /* An UpdateMetadata was applied: what waits for the cluster's state may look again. On a
      * worker. */
-    void (*metadata_updated)(void *ctx);
+    void (*metadata_updated)(void *ctx, const struct update_metadata_request *req);
     /* The partitions of a log dir are offline now: the controller is to be told through ZooKeeper.
      * On a worker. */
     void (*dir_offline)(void *ctx, const char *dir);

@@ -20,6 +20,7 @@ struct zk_store;
 struct id_block;
 struct topic_admin;
 struct metadata_waits;
+struct group_manager;
 
 struct broker {
     const struct clock *clock;
@@ -32,6 +33,7 @@ struct broker {
     struct id_block *producer_ids;    /* broker/txn/id_block.h */
     struct topic_admin *topics;       /* broker/meta/topic_admin.h */
     struct metadata_waits *waits;     /* broker/meta/metadata_waits.h */
+    struct group_manager *groups;     /* broker/group/group_manager.h */
     int32_t broker_id;
     struct workq *workq; /* ZooKeeper and other blocking work of requests */
     struct reactor_pool *reactors;

@@ -1,9 +1,11 @@
 #include "broker/server/server.h"
 
 #include "broker/api/handlers.h"
+#include "broker/group/group_manager.h"
 #include "broker/meta/metadata_waits.h"
 #include "broker/meta/topic_admin.h"
 #include "broker/replica/replica_manager.h"
+#include "broker/server/coordinators.h"
 #include "broker/server/gate.h"
 #include "broker/server/identity.h"
 #include "broker/server/shutdown.h"
@@ -89,9 +91,22 @@ static struct topic_conf *on_topic_conf(void *ctx, const char *topic)
     return topic_configs_get(((struct server *)ctx)->topic_configs, topic);
 }
 
-static void on_metadata_updated(void *ctx)
+static void on_elected(void *ctx, struct str topic, int32_t partition, int32_t leader_epoch)
 {
-    metadata_waits_look(((struct server *)ctx)->broker.waits);
+    coordinators_elected(&((struct server *)ctx)->broker, topic, partition, leader_epoch);
+}
+
+static void on_resigned(void *ctx, struct str topic, int32_t partition, int32_t leader_epoch)
+{
+    coordinators_resigned(&((struct server *)ctx)->broker, topic, partition, leader_epoch);
+}
+
+static void on_metadata_updated(void *ctx, const struct update_metadata_request *req)
+{
+    struct server *s = ctx;
+
+    metadata_waits_look(s->broker.waits);
+    coordinators_metadata_updated(&s->broker, req);
 }
 
 /* On the controller's thread, in a new session. */
@@ -333,6 +348,8 @@ static void make_replicas(struct server *s)
                          strstr(c->replica_selector_class, "RackAwareReplicaSelector"),
         .events = {.ctx = s,
                    .topic_conf = on_topic_conf,
+                   .elected = on_elected,
+                   .resigned = on_resigned,
                    .metadata_updated = on_metadata_updated,
                    .dir_offline = on_dir_offline},
     });
@@ -410,6 +427,7 @@ static int join_cluster(struct server *s, struct strbuf *why)
     }
     s->is_registered = true;
     s->broker_epoch = s->registration.epoch;
+    group_manager_start(s->broker.groups);
     int e = replica_manager_start(s->broker.replicas);
     s->is_replicas_started = e == 0;
     if (e == 0)
@@ -488,6 +506,7 @@ static int start_parts(struct server *s, struct strbuf *why)
     s->broker.topics = topic_admin_new(&(struct topic_admin_opts){
         .zk = s->broker.zk, .metadata = s->broker.metadata, .conf = s->conf});
     make_replicas(s);
+    s->broker.groups = coordinators_make_groups(&s->broker);
     make_link(s);
     make_controller(s);
     return join_cluster(s, why);
@@ -562,6 +581,8 @@ static void stop_parts(struct server *s)
         gate_shut(s->gate);
         gate_close_all(s->gate);
     }
+    if (s->broker.groups)
+        group_manager_stop(s->broker.groups);
     if (s->is_replicas_started)
         replica_manager_stop(s->broker.replicas);
     if (s->broker.waits)
@@ -586,6 +607,7 @@ static void free_parts(struct server *s)
     controller_free(s->broker.controller);
     id_block_free(s->broker.producer_ids);
     controller_link_free(s->link);
+    group_manager_free(s->broker.groups);
     replica_manager_free(s->broker.replicas);
     topic_admin_free(s->broker.topics);
     metadata_waits_free(s->broker.waits);

@@ -1,11 +1,20 @@
 #include "common/base/hash.h"
 
+#include "common/base/utf8.h"
+
 int32_t hash_java(struct str s)
 {
     uint32_t h = 0;
 
-    for (size_t i = 0; i < s.len; i++)
-        h = 31 * h + (uint8_t)s.p[i];
+    for (size_t at = 0; at < s.len;) {
+        uint32_t c = utf8_next(s, &at);
+
+        if (c >= 0x10000) {
+            h = 31 * h + (0xd800 + ((c - 0x10000) >> 10));
+            c = 0xdc00 + (c & 0x3ff);
+        }
+        h = 31 * h + c;
+    }
     return (int32_t)h;
 }
 

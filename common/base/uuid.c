@@ -36,6 +36,20 @@ void uuid_to_text(struct uuid id, char ret_text[UUID_TEXT_LEN + 1])
     ret_text[UUID_TEXT_LEN] = '\0';
 }
 
+void uuid_to_dashed(struct uuid id, char ret_text[UUID_DASHED_LEN + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    char *at = ret_text;
+
+    for (size_t i = 0; i < sizeof id.b; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *at++ = '-';
+        *at++ = digits[id.b[i] >> 4];
+        *at++ = digits[id.b[i] & 15];
+    }
+    *at = '\0';
+}
+
 int uuid_from_text(struct str text, struct uuid *ret)
 {
     struct uuid id;

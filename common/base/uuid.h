@@ -7,7 +7,7 @@
 
 #include "common/base/str.h"
 
-enum { UUID_TEXT_LEN = 22 };
+enum { UUID_TEXT_LEN = 22, UUID_DASHED_LEN = 36 };
 
 struct uuid {
     uint8_t b[16];
@@ -29,5 +29,7 @@ static inline bool uuid_eq(struct uuid a, struct uuid b)
 struct uuid uuid_random(void);
 /* ret_text holds UUID_TEXT_LEN + 1 bytes. */
 void uuid_to_text(struct uuid id, char ret_text[UUID_TEXT_LEN + 1]);
+/* As Java prints a UUID: "01234567-89ab-..."; member ids end in one. */
+void uuid_to_dashed(struct uuid id, char ret_text[UUID_DASHED_LEN + 1]);
 /* -EINVAL for anything but 22 (or padded 24) characters of base64url. */
 int uuid_from_text(struct str text, struct uuid *ret) MUST_CHECK;

@@ -7,6 +7,12 @@ START_TEST(java_string_hash)
     ck_assert_int_eq(hash_java(STR("")), 0);
     ck_assert_int_eq(hash_java(STR("hello")), 99162322);
     ck_assert_int_eq(hash_java(STR("__consumer_offsets")), -970371369);
+    ck_assert_int_eq(hash_java(STR("gr\xc3\xbcppe")), -1233264812);
+    ck_assert_int_eq(hash_java(STR("polygenelubricants")), INT32_MIN);
+    /* U+1F600 is two units of UTF-16: d83d, de00. */
+    ck_assert_int_eq(hash_java(STR("\xf0\x9f\x98\x80")), 31 * 0xd83d + 0xde00);
+    ck_assert_int_eq(hash_java(STR("\xff")), 0xfffd);
+    ck_assert_int_eq(hash_java(STR("\xc3")), 0xfffd);
 }
 END_TEST
 

@@ -31,4 +31,16 @@ START_TEST(malformed_text_is_refused)
 }
 END_TEST
 
-TEST_MAIN("common/base/uuid", text_round_trip, malformed_text_is_refused)
+START_TEST(dashed_text_is_java_s)
+{
+    struct uuid id;
+    char text[UUID_DASHED_LEN + 1];
+
+    for (size_t i = 0; i < sizeof id.b; i++)
+        id.b[i] = (uint8_t)(i * 17);
+    uuid_to_dashed(id, text);
+    ck_assert_str_eq(text, "00112233-4455-6677-8899-aabbccddeeff");
+}
+END_TEST
+
+TEST_MAIN("common/base/uuid", dashed_text_is_java_s, text_round_trip, malformed_text_is_refused)

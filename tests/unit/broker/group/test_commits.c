@@ -2,7 +2,7 @@
  * test_offsets.c - each rule by itself, and long random histories against a model that is a plain
  * array
  */
-#include "broker/group/offsets.h"
+#include "broker/group/commits.h"
 
 #include "tests/support/random_msg.h"
 #include "tests/support/test_main.h"
@@ -23,32 +23,32 @@ static struct committed commit(int64_t offset, int64_t log_offset)
     };
 }
 
-static int64_t offset_of(const struct offsets *o, int32_t partition)
+static int64_t offset_of(const struct commits *o, int32_t partition)
 {
-    const struct committed *c = offsets_find(o, T, partition);
+    const struct committed *c = commits_find(o, T, partition);
 
     return c ? c->offset : -1;
 }
 
-static void settle(struct offsets *o, int32_t partition, int64_t offset, int64_t log_offset)
+static void settle(struct commits *o, int32_t partition, int64_t offset, int64_t log_offset)
 {
     struct committed c = commit(offset, log_offset);
 
-    offsets_settle(o, T, partition, &c);
+    commits_settle(o, T, partition, &c);
 }
 
 START_TEST(commit_shows_once_it_is_acknowledged)
 {
-    struct offsets o;
+    struct commits o;
 
-    offsets_init(&o);
-    ck_assert(offsets_is_empty(&o));
-    offsets_begin(&o, T, 3);
-    ck_assert_ptr_null(offsets_find(&o, T, 3));
-    ck_assert(!offsets_is_empty(&o));
+    commits_init(&o);
+    ck_assert(commits_is_empty(&o));
+    commits_begin(&o, T, 3);
+    ck_assert_ptr_null(commits_find(&o, T, 3));
+    ck_assert(!commits_is_empty(&o));
     ck_assert_int_eq(o.pending, 1);
     settle(&o, 3, 42, 5);
-    const struct committed *c = offsets_find(&o, T, 3);
+    const struct committed *c = commits_find(&o, T, 3);
     ck_assert_int_eq(c->offset, 42);
     ck_assert_int_eq(c->leader_epoch, 7);
     ck_assert_int_eq(c->commit_ms, 1042);
@@ -57,205 +57,205 @@ START_TEST(commit_shows_once_it_is_acknowledged)
     ck_assert(c->metadata.p && c->metadata.len == 0);
     ck_assert_int_eq(o.pending, 0);
     ck_assert_int_eq(o.committed, 1);
-    ck_assert_ptr_null(offsets_find(&o, T, 2));
-    ck_assert_ptr_null(offsets_find(&o, STR("u"), 3));
-    offsets_deinit(&o);
-    ck_assert(offsets_is_empty(&o));
+    ck_assert_ptr_null(commits_find(&o, T, 2));
+    ck_assert_ptr_null(commits_find(&o, STR("u"), 3));
+    commits_deinit(&o);
+    ck_assert(commits_is_empty(&o));
 }
 END_TEST
 
 START_TEST(failed_append_leaves_what_was_there)
 {
-    struct offsets o;
+    struct commits o;
 
-    offsets_init(&o);
-    offsets_begin(&o, T, 0);
-    offsets_settle(&o, T, 0, NULL);
-    ck_assert(offsets_is_empty(&o));
-    offsets_begin(&o, T, 0);
+    commits_init(&o);
+    commits_begin(&o, T, 0);
+    commits_settle(&o, T, 0, NULL);
+    ck_assert(commits_is_empty(&o));
+    commits_begin(&o, T, 0);
     settle(&o, 0, 10, 1);
-    offsets_begin(&o, T, 0);
-    offsets_settle(&o, T, 0, NULL);
+    commits_begin(&o, T, 0);
+    commits_settle(&o, T, 0, NULL);
     ck_assert_int_eq(offset_of(&o, 0), 10);
-    offsets_deinit(&o);
+    commits_deinit(&o);
 }
 END_TEST
 
 START_TEST(later_record_wins_whichever_is_acknowledged_first)
 {
-    struct offsets o;
+    struct commits o;
 
-    offsets_init(&o);
-    offsets_begin(&o, T, 0);
-    offsets_begin(&o, T, 0);
+    commits_init(&o);
+    commits_begin(&o, T, 0);
+    commits_begin(&o, T, 0);
     settle(&o, 0, 20, 2);
     ck_assert_int_eq(o.pending, 1);
     settle(&o, 0, 10, 1);
     ck_assert_int_eq(offset_of(&o, 0), 20);
     ck_assert_int_eq(o.committed, 1);
     /* A lower offset is a commit like any other. */
-    offsets_begin(&o, T, 0);
+    commits_begin(&o, T, 0);
     settle(&o, 0, 5, 3);
     ck_assert_int_eq(offset_of(&o, 0), 5);
-    offsets_deinit(&o);
+    commits_deinit(&o);
 }
 END_TEST
 
 START_TEST(removal_overtakes_appends_under_way)
 {
-    struct offsets o;
+    struct commits o;
 
-    offsets_init(&o);
-    offsets_begin(&o, T, 0);
+    commits_init(&o);
+    commits_begin(&o, T, 0);
     settle(&o, 0, 10, 1);
-    offsets_begin(&o, T, 0);
-    offsets_begin(&o, T, 0);
-    ck_assert(offsets_remove(&o, T, 0));
-    ck_assert_ptr_null(offsets_find(&o, T, 0));
+    commits_begin(&o, T, 0);
+    commits_begin(&o, T, 0);
+    ck_assert(commits_remove(&o, T, 0));
+    ck_assert_ptr_null(commits_find(&o, T, 0));
     ck_assert_int_eq(o.committed, 0);
     settle(&o, 0, 20, 2);
-    ck_assert_ptr_null(offsets_find(&o, T, 0));
-    ck_assert(!offsets_is_empty(&o));
+    ck_assert_ptr_null(commits_find(&o, T, 0));
+    ck_assert(!commits_is_empty(&o));
     settle(&o, 0, 30, 3);
-    ck_assert_ptr_null(offsets_find(&o, T, 0));
-    ck_assert(offsets_is_empty(&o));
-    ck_assert(!offsets_remove(&o, T, 0));
-    offsets_deinit(&o);
+    ck_assert_ptr_null(commits_find(&o, T, 0));
+    ck_assert(commits_is_empty(&o));
+    ck_assert(!commits_remove(&o, T, 0));
+    commits_deinit(&o);
 }
 END_TEST
 
 START_TEST(commit_after_a_removal_is_never_lost)
 {
-    struct offsets o;
+    struct commits o;
 
     for (int late_first = 0; late_first < 2; late_first++) {
-        offsets_init(&o);
-        offsets_begin(&o, T, 0);
-        ck_assert(!offsets_remove(&o, T, 0));
-        offsets_begin(&o, T, 0);
+        commits_init(&o);
+        commits_begin(&o, T, 0);
+        ck_assert(!commits_remove(&o, T, 0));
+        commits_begin(&o, T, 0);
         settle(&o, 0, late_first ? 20 : 10, late_first ? 2 : 1);
         settle(&o, 0, late_first ? 10 : 20, late_first ? 1 : 2);
         ck_assert_int_eq(offset_of(&o, 0), 20);
-        offsets_deinit(&o);
+        commits_deinit(&o);
     }
 }
 END_TEST
 
 START_TEST(drop_leaves_what_is_pending)
 {
-    struct offsets o;
+    struct commits o;
     struct committed c = commit(30, 3);
 
-    offsets_init(&o);
-    ck_assert(!offsets_drop(&o, T, 0));
-    offsets_begin(&o, T, 0);
-    ck_assert(!offsets_drop(&o, T, 0));
+    commits_init(&o);
+    ck_assert(!commits_drop(&o, T, 0));
+    commits_begin(&o, T, 0);
+    ck_assert(!commits_drop(&o, T, 0));
     settle(&o, 0, 10, 1);
-    offsets_txn_put(&o, 4000, T, 0, &c);
-    ck_assert(offsets_drop(&o, T, 0));
-    ck_assert_ptr_null(offsets_find(&o, T, 0));
-    ck_assert(offsets_is_unstable(&o, T, 0));
-    offsets_txn_end(&o, 4000, true);
+    commits_txn_put(&o, 4000, T, 0, &c);
+    ck_assert(commits_drop(&o, T, 0));
+    ck_assert_ptr_null(commits_find(&o, T, 0));
+    ck_assert(commits_is_unstable(&o, T, 0));
+    commits_txn_end(&o, 4000, true);
     ck_assert_int_eq(offset_of(&o, 0), 30);
-    offsets_deinit(&o);
+    commits_deinit(&o);
 }
 END_TEST
 
 START_TEST(transaction_waits_for_its_marker)
 {
-    struct offsets o;
+    struct commits o;
     struct committed first = commit(10, 1), second = commit(20, 2), other = commit(99, 3);
 
-    offsets_init(&o);
-    offsets_txn_put(&o, 4000, T, 0, &first);
-    offsets_txn_put(&o, 4000, T, 0, &second);
-    offsets_txn_put(&o, 4001, T, 1, &other);
-    ck_assert(!offsets_is_empty(&o));
-    ck_assert_ptr_null(offsets_find(&o, T, 0));
-    ck_assert(offsets_is_unstable(&o, T, 0) && offsets_is_unstable(&o, T, 1));
-    ck_assert(!offsets_is_unstable(&o, T, 2) && !offsets_is_unstable(&o, STR("u"), 0));
-    offsets_txn_end(&o, 4000, true);
+    commits_init(&o);
+    commits_txn_put(&o, 4000, T, 0, &first);
+    commits_txn_put(&o, 4000, T, 0, &second);
+    commits_txn_put(&o, 4001, T, 1, &other);
+    ck_assert(!commits_is_empty(&o));
+    ck_assert_ptr_null(commits_find(&o, T, 0));
+    ck_assert(commits_is_unstable(&o, T, 0) && commits_is_unstable(&o, T, 1));
+    ck_assert(!commits_is_unstable(&o, T, 2) && !commits_is_unstable(&o, STR("u"), 0));
+    commits_txn_end(&o, 4000, true);
     ck_assert_int_eq(offset_of(&o, 0), 20);
-    ck_assert(!offsets_is_unstable(&o, T, 0));
-    offsets_txn_end(&o, 4001, false);
-    ck_assert_ptr_null(offsets_find(&o, T, 1));
-    offsets_txn_end(&o, 4001, true);
-    offsets_txn_end(&o, 5, true);
+    ck_assert(!commits_is_unstable(&o, T, 0));
+    commits_txn_end(&o, 4001, false);
+    ck_assert_ptr_null(commits_find(&o, T, 1));
+    commits_txn_end(&o, 4001, true);
+    commits_txn_end(&o, 5, true);
     ck_assert_int_eq(o.committed, 1);
-    offsets_deinit(&o);
+    commits_deinit(&o);
 }
 END_TEST
 
 START_TEST(marker_does_not_bring_back_what_a_later_record_replaced)
 {
-    struct offsets o;
+    struct commits o;
     struct committed c = commit(10, 5), later = commit(77, 6), earlier = commit(66, 4);
 
-    offsets_init(&o);
-    offsets_txn_put(&o, 4000, T, 0, &c);
-    offsets_txn_put(&o, 4000, T, 1, &c);
-    offsets_put(&o, T, 0, &later);
-    offsets_put(&o, T, 1, &earlier);
-    offsets_txn_end(&o, 4000, true);
+    commits_init(&o);
+    commits_txn_put(&o, 4000, T, 0, &c);
+    commits_txn_put(&o, 4000, T, 1, &c);
+    commits_put(&o, T, 0, &later);
+    commits_put(&o, T, 1, &earlier);
+    commits_txn_end(&o, 4000, true);
     ck_assert_int_eq(offset_of(&o, 0), 77);
     ck_assert_int_eq(offset_of(&o, 1), 10);
-    offsets_deinit(&o);
+    commits_deinit(&o);
 }
 END_TEST
 
 START_TEST(removal_takes_transactional_offsets_too)
 {
-    struct offsets o;
+    struct commits o;
     struct committed c = commit(10, 5);
 
-    offsets_init(&o);
-    offsets_txn_put(&o, 4000, T, 0, &c);
-    offsets_txn_put(&o, 4001, T, 0, &c);
-    offsets_txn_put(&o, 4001, T, 1, &c);
-    ck_assert(!offsets_remove(&o, T, 0));
-    ck_assert(!offsets_is_unstable(&o, T, 0));
-    offsets_txn_end(&o, 4000, true);
-    offsets_txn_end(&o, 4001, true);
-    ck_assert_ptr_null(offsets_find(&o, T, 0));
+    commits_init(&o);
+    commits_txn_put(&o, 4000, T, 0, &c);
+    commits_txn_put(&o, 4001, T, 0, &c);
+    commits_txn_put(&o, 4001, T, 1, &c);
+    ck_assert(!commits_remove(&o, T, 0));
+    ck_assert(!commits_is_unstable(&o, T, 0));
+    commits_txn_end(&o, 4000, true);
+    commits_txn_end(&o, 4001, true);
+    ck_assert_ptr_null(commits_find(&o, T, 0));
     ck_assert_int_eq(offset_of(&o, 1), 10);
-    offsets_deinit(&o);
+    commits_deinit(&o);
 }
 END_TEST
 
 START_TEST(log_replaces_whatever_came_before)
 {
-    struct offsets o;
+    struct commits o;
     struct committed high = commit(10, 9), low = commit(20, 3);
 
-    offsets_init(&o);
-    offsets_put(&o, T, 0, &high);
-    offsets_put(&o, T, 0, &low);
+    commits_init(&o);
+    commits_put(&o, T, 0, &high);
+    commits_put(&o, T, 0, &low);
     ck_assert_int_eq(offset_of(&o, 0), 20);
     ck_assert_int_eq(o.committed, 1);
-    offsets_deinit(&o);
+    commits_deinit(&o);
 }
 END_TEST
 
 START_TEST(metadata_is_the_tables_own)
 {
-    struct offsets o;
+    struct commits o;
     char text[] = "a\0b";
     struct committed c = commit(1, 1);
 
-    offsets_init(&o);
+    commits_init(&o);
     c.metadata = (struct str){text, 3};
-    offsets_put(&o, T, 0, &c);
+    commits_put(&o, T, 0, &c);
     text[0] = 'z';
-    ck_assert(str_eq(offsets_find(&o, T, 0)->metadata, (struct str){"a\0b", 3}));
-    offsets_put(&o, T, 0, &c);
-    ck_assert(str_eq(offsets_find(&o, T, 0)->metadata, (struct str){"z\0b", 3}));
-    struct committed again = *offsets_find(&o, T, 0);
-    offsets_put(&o, T, 0, &again);
-    ck_assert(str_eq(offsets_find(&o, T, 0)->metadata, (struct str){"z\0b", 3}));
+    ck_assert(str_eq(commits_find(&o, T, 0)->metadata, (struct str){"a\0b", 3}));
+    commits_put(&o, T, 0, &c);
+    ck_assert(str_eq(commits_find(&o, T, 0)->metadata, (struct str){"z\0b", 3}));
+    struct committed again = *commits_find(&o, T, 0);
+    commits_put(&o, T, 0, &again);
+    ck_assert(str_eq(commits_find(&o, T, 0)->metadata, (struct str){"z\0b", 3}));
     c.metadata = STR("");
-    offsets_put(&o, T, 0, &c);
-    ck_assert(str_eq(offsets_find(&o, T, 0)->metadata, STR("")));
-    offsets_deinit(&o);
+    commits_put(&o, T, 0, &c);
+    ck_assert(str_eq(commits_find(&o, T, 0)->metadata, STR("")));
+    commits_deinit(&o);
 }
 END_TEST
 
@@ -279,28 +279,28 @@ static bool on_each(void *ctx, struct str topic, int32_t partition, const struct
 
 START_TEST(walk_is_in_order_and_can_be_stopped)
 {
-    struct offsets o;
+    struct commits o;
     struct walk w = {0}, stopped = {.stop_after = 2};
 
-    offsets_init(&o);
+    commits_init(&o);
     for (int32_t p = 4; p >= 0; p--) {
         struct committed c = commit(p, 1);
-        offsets_put(&o, T, p, &c);
+        commits_put(&o, T, p, &c);
     }
-    offsets_begin(&o, T, 7); /* has no commit: does not show */
-    offsets_remove(&o, T, 2);
-    offsets_each(&o, on_each, &w);
+    commits_begin(&o, T, 7); /* has no commit: does not show */
+    commits_remove(&o, T, 2);
+    commits_each(&o, on_each, &w);
     ck_assert_int_eq(w.count, 4);
     ck_assert_int_eq(w.partitions[0], 0);
     ck_assert_int_eq(w.partitions[1], 1);
     ck_assert_int_eq(w.partitions[2], 3);
     ck_assert_int_eq(w.partitions[3], 4);
     ck_assert(!w.saw_pending);
-    offsets_begin(&o, T, 1);
-    offsets_each(&o, on_each, &stopped);
+    commits_begin(&o, T, 1);
+    commits_each(&o, on_each, &stopped);
     ck_assert_int_eq(stopped.count, 2);
     ck_assert(stopped.saw_pending);
-    offsets_deinit(&o);
+    commits_deinit(&o);
 }
 END_TEST
 
@@ -308,24 +308,24 @@ END_TEST
 START_TEST(a_commit_costs_less_than_a_hundred_bytes)
 {
     enum { GROUPS = 100, TOPICS = 10, PARTITIONS = 100 };
-    static struct offsets groups[GROUPS];
+    static struct commits groups[GROUPS];
     size_t before = mallinfo2().uordblks;
 
     for (int g = 0; g < GROUPS; g++) {
-        offsets_init(&groups[g]);
+        commits_init(&groups[g]);
         for (int t = 0; t < TOPICS; t++) {
             char name[32];
             int n = snprintf(name, sizeof name, "a-topic-with-a-name-%d", t);
             for (int32_t p = 0; p < PARTITIONS; p++) {
                 struct committed c = commit(p, p);
-                offsets_put(&groups[g], (struct str){name, (size_t)n}, p, &c);
+                commits_put(&groups[g], (struct str){name, (size_t)n}, p, &c);
             }
         }
     }
     size_t cost = (mallinfo2().uordblks - before) / (GROUPS * TOPICS * PARTITIONS);
     ck_assert_uint_lt(cost, 90);
     for (int g = 0; g < GROUPS; g++)
-        offsets_deinit(&groups[g]);
+        commits_deinit(&groups[g]);
 }
 END_TEST
 
@@ -348,7 +348,7 @@ struct append {
 };
 
 struct model {
-    struct offsets o;
+    struct commits o;
     struct random_source random;
     struct cell cells[TOPICS][PARTITIONS];
     struct cell txns[TXNS][TOPICS][PARTITIONS];
@@ -392,7 +392,7 @@ static void step_begin(struct model *m, int t, int p)
     *a = (struct append){t, p, random_commit(m)};
     m->cells[t][p].pending++;
     m->cells[t][p].is_removed = false;
-    offsets_begin(&m->o, topic(t), p);
+    commits_begin(&m->o, topic(t), p);
 }
 
 static void step_settle(struct model *m)
@@ -404,7 +404,7 @@ static void step_settle(struct model *m)
     bool failed = random_to(&m->random, 4) == 0;
 
     *at = m->appends[--m->append_count];
-    offsets_settle(&m->o, topic(a.t), a.p, failed ? NULL : &a.c);
+    commits_settle(&m->o, topic(a.t), a.p, failed ? NULL : &a.c);
     cell->pending--;
     if (!failed && !cell->is_removed && (!cell->has || cell->c.log_offset < a.c.log_offset))
         set_cell(cell, &a.c);
@@ -415,7 +415,7 @@ static void step_txn_end(struct model *m)
     uint32_t x = random_to(&m->random, TXNS);
     bool is_commit = random_to(&m->random, 2);
 
-    offsets_txn_end(&m->o, x, is_commit);
+    commits_txn_end(&m->o, x, is_commit);
     for (int t = 0; t < TOPICS; t++)
         for (int p = 0; p < PARTITIONS; p++) {
             struct cell *from = &m->txns[x][t][p], *to = &m->cells[t][p];
@@ -428,7 +428,7 @@ static void step_txn_end(struct model *m)
 static void step_remove(struct model *m, int t, int p, bool all)
 {
     struct cell *cell = &m->cells[t][p];
-    bool had = all ? offsets_remove(&m->o, topic(t), p) : offsets_drop(&m->o, topic(t), p);
+    bool had = all ? commits_remove(&m->o, topic(t), p) : commits_drop(&m->o, topic(t), p);
 
     ck_assert_int_eq(had, cell->has);
     cell->has = false;
@@ -453,11 +453,11 @@ static void step(struct model *m)
         step_settle(m);
         break;
     case 6:
-        offsets_put(&m->o, topic(t), p, &c);
+        commits_put(&m->o, topic(t), p, &c);
         set_cell(&m->cells[t][p], &c);
         break;
     case 7:
-        offsets_txn_put(&m->o, x, topic(t), p, &c);
+        commits_txn_put(&m->o, x, topic(t), p, &c);
         set_cell(&m->txns[x][t][p], &c);
         break;
     case 8:
@@ -496,7 +496,7 @@ static void compare(struct model *m)
 
     for (int t = 0; t < TOPICS; t++)
         for (int p = 0; p < PARTITIONS; p++) {
-            const struct committed *c = offsets_find(&m->o, topic(t), p);
+            const struct committed *c = commits_find(&m->o, topic(t), p);
             bool unstable = false;
 
             ck_assert_int_eq(c != NULL, m->cells[t][p].has);
@@ -504,13 +504,13 @@ static void compare(struct model *m)
             committed += c != NULL;
             for (int x = 0; x < TXNS; x++)
                 unstable |= m->txns[x][t][p].has;
-            ck_assert_int_eq(offsets_is_unstable(&m->o, topic(t), p), unstable);
+            ck_assert_int_eq(commits_is_unstable(&m->o, topic(t), p), unstable);
             in_txn |= unstable;
         }
     ck_assert_int_eq(m->o.committed, committed);
     ck_assert_int_eq(m->o.pending, m->append_count);
-    ck_assert_int_eq(offsets_is_empty(&m->o), !committed && !m->append_count && !in_txn);
-    offsets_each(&m->o, compare_each, m);
+    ck_assert_int_eq(commits_is_empty(&m->o), !committed && !m->append_count && !in_txn);
+    commits_each(&m->o, compare_each, m);
     ck_assert_int_eq(m->log_end - log_end, committed);
     m->log_end = log_end;
 }
@@ -521,7 +521,7 @@ START_TEST(random_histories_agree_with_the_model)
 
     for (uint64_t seed = 1; seed <= 5; seed++) {
         m = (struct model){.random = {seed * 20261130}};
-        offsets_init(&m.o);
+        commits_init(&m.o);
         for (int i = 0; i < STEPS; i++) {
             step(&m);
             if (i % 7 == 0)
@@ -532,8 +532,8 @@ START_TEST(random_histories_agree_with_the_model)
         for (int i = 0; i < TOPICS * PARTITIONS; i++)
             step_remove(&m, i / PARTITIONS, i % PARTITIONS, true);
         compare(&m);
-        ck_assert(offsets_is_empty(&m.o));
-        offsets_deinit(&m.o);
+        ck_assert(commits_is_empty(&m.o));
+        commits_deinit(&m.o);
     }
 }
 END_TEST

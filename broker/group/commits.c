@@ -5,7 +5,7 @@
  * there is either. A transaction's offsets are a table of the same kind, in which nothing is ever
  * pending.
  */
-#include "broker/group/offsets.h"
+#include "broker/group/commits.h"
 
 /* Most groups read one topic or a few: uthash's own 32 buckets would be larger than all the rest of
  * such a table. It grows by itself. */
@@ -22,7 +22,7 @@ struct slot {
     uint32_t is_removed : 1;
 };
 
-struct offsets_topic {
+struct commits_topic {
     struct slot *slots; /* ascending; never empty between calls */
     int32_t count;
     int32_t cap;
@@ -31,9 +31,9 @@ struct offsets_topic {
     char name[];
 };
 
-struct offsets_txn {
+struct commits_txn {
     int64_t producer_id;
-    struct offsets_topic *topics; /* never empty between calls */
+    struct commits_topic *topics; /* never empty between calls */
     UT_hash_handle hh;
 };
 
@@ -66,34 +66,34 @@ static void set_commit(struct slot *s, const struct committed *c)
     s->c.metadata = metadata;
 }
 
-static struct str topic_name(const struct offsets_topic *t)
+static struct str topic_name(const struct commits_topic *t)
 {
     return (struct str){t->name, t->name_len};
 }
 
-static struct offsets_topic *topic_find(const struct offsets_topic *topics, struct str name)
+static struct commits_topic *topic_find(const struct commits_topic *topics, struct str name)
 {
-    struct offsets_topic *t;
+    struct commits_topic *t;
 
     HASH_FIND(hh, topics, name.p, name.len, t);
     return t;
 }
 
-static struct offsets_topic *topic_get(struct offsets_topic **topics, struct str name)
+static struct commits_topic *topic_get(struct commits_topic **topics, struct str name)
 {
-    struct offsets_topic *t = topic_find(*topics, name);
+    struct commits_topic *t = topic_find(*topics, name);
 
     if (t)
         return t;
     t = xmalloc(sizeof *t + name.len);
-    *t = (struct offsets_topic){.name_len = name.len};
+    *t = (struct commits_topic){.name_len = name.len};
     if (name.len)
         memcpy(t->name, name.p, name.len);
     HASH_ADD_KEYPTR(hh, *topics, t->name, t->name_len, t);
     return t;
 }
 
-static void topic_free(struct offsets_topic **topics, struct offsets_topic *t)
+static void topic_free(struct commits_topic **topics, struct commits_topic *t)
 {
     HASH_DEL(*topics, t);
     for (int32_t i = 0; i < t->count; i++)
@@ -102,16 +102,16 @@ static void topic_free(struct offsets_topic **topics, struct offsets_topic *t)
     free(t);
 }
 
-static void topics_free(struct offsets_topic **topics)
+static void topics_free(struct commits_topic **topics)
 {
-    struct offsets_topic *t, *next;
+    struct commits_topic *t, *next;
 
     HASH_ITER (hh, *topics, t, next)
         topic_free(topics, t);
 }
 
 /* Where the slot of partition is, or belongs. */
-static int32_t slot_index(const struct offsets_topic *t, int32_t partition)
+static int32_t slot_index(const struct commits_topic *t, int32_t partition)
 {
     int32_t low = 0, high = t->count;
 
@@ -129,7 +129,7 @@ static int32_t slot_index(const struct offsets_topic *t, int32_t partition)
     return low;
 }
 
-static struct slot *slot_find(const struct offsets_topic *t, int32_t partition)
+static struct slot *slot_find(const struct commits_topic *t, int32_t partition)
 {
     int32_t i = t ? slot_index(t, partition) : 0;
 
@@ -137,7 +137,7 @@ static struct slot *slot_find(const struct offsets_topic *t, int32_t partition)
 }
 
 /* By a quarter: the array is most of what a table costs. */
-static void make_room(struct offsets_topic *t)
+static void make_room(struct commits_topic *t)
 {
     if (t->count < t->cap)
         return;
@@ -145,9 +145,9 @@ static void make_room(struct offsets_topic *t)
     t->slots = xreallocarray(t->slots, (size_t)t->cap, sizeof *t->slots);
 }
 
-static struct slot *slot_get(struct offsets_topic **topics, struct str topic, int32_t partition)
+static struct slot *slot_get(struct commits_topic **topics, struct str topic, int32_t partition)
 {
-    struct offsets_topic *t = topic_get(topics, topic);
+    struct commits_topic *t = topic_get(topics, topic);
     struct slot *s = slot_find(t, partition);
 
     if (s)
@@ -162,7 +162,7 @@ static struct slot *slot_get(struct offsets_topic **topics, struct str topic, in
 }
 
 /* Gives up a slot that says nothing any more, and its topic after the last one. */
-static void slot_tidy(struct offsets_topic **topics, struct offsets_topic *t, struct slot *s)
+static void slot_tidy(struct commits_topic **topics, struct commits_topic *t, struct slot *s)
 {
     if (has_commit(s) || s->pending)
         return;
@@ -173,38 +173,38 @@ static void slot_tidy(struct offsets_topic **topics, struct offsets_topic *t, st
         topic_free(topics, t);
 }
 
-static void txn_free(struct offsets *o, struct offsets_txn *txn)
+static void txn_free(struct commits *o, struct commits_txn *txn)
 {
     HASH_DEL(o->txns, txn);
     topics_free(&txn->topics);
     free(txn);
 }
 
-void offsets_init(struct offsets *o)
+void commits_init(struct commits *o)
 {
-    *o = (struct offsets){0};
+    *o = (struct commits){0};
 }
 
-void offsets_deinit(struct offsets *o)
+void commits_deinit(struct commits *o)
 {
-    struct offsets_txn *txn, *next;
+    struct commits_txn *txn, *next;
 
     topics_free(&o->topics);
     HASH_ITER (hh, o->txns, txn, next)
         txn_free(o, txn);
-    *o = (struct offsets){0};
+    *o = (struct commits){0};
 }
 
-const struct committed *offsets_find(const struct offsets *o, struct str topic, int32_t partition)
+const struct committed *commits_find(const struct commits *o, struct str topic, int32_t partition)
 {
     const struct slot *s = slot_find(topic_find(o->topics, topic), partition);
 
     return s && has_commit(s) ? &s->c : NULL;
 }
 
-bool offsets_is_unstable(const struct offsets *o, struct str topic, int32_t partition)
+bool commits_is_unstable(const struct commits *o, struct str topic, int32_t partition)
 {
-    const struct offsets_txn *txn, *next;
+    const struct commits_txn *txn, *next;
 
     HASH_ITER (hh, o->txns, txn, next)
         if (slot_find(topic_find(txn->topics, topic), partition))
@@ -212,13 +212,13 @@ bool offsets_is_unstable(const struct offsets *o, struct str topic, int32_t part
     return false;
 }
 
-bool offsets_is_empty(const struct offsets *o)
+bool commits_is_empty(const struct commits *o)
 {
     assert((o->committed > 0 || o->pending > 0) == (o->topics != NULL));
     return !o->topics && !o->txns;
 }
 
-void offsets_begin(struct offsets *o, struct str topic, int32_t partition)
+void commits_begin(struct commits *o, struct str topic, int32_t partition)
 {
     struct slot *s = slot_get(&o->topics, topic, partition);
 
@@ -227,16 +227,16 @@ void offsets_begin(struct offsets *o, struct str topic, int32_t partition)
     o->pending++;
 }
 
-static void slot_put(struct offsets *o, struct slot *s, const struct committed *c)
+static void slot_put(struct commits *o, struct slot *s, const struct committed *c)
 {
     o->committed += !has_commit(s);
     set_commit(s, c);
 }
 
-void offsets_settle(struct offsets *o, struct str topic, int32_t partition,
+void commits_settle(struct commits *o, struct str topic, int32_t partition,
                     const struct committed *c)
 {
-    struct offsets_topic *t = topic_find(o->topics, topic);
+    struct commits_topic *t = topic_find(o->topics, topic);
     struct slot *s = slot_find(t, partition);
 
     assert(s && s->pending > 0 && o->pending > 0);
@@ -247,14 +247,14 @@ void offsets_settle(struct offsets *o, struct str topic, int32_t partition,
     slot_tidy(&o->topics, t, s);
 }
 
-void offsets_put(struct offsets *o, struct str topic, int32_t partition, const struct committed *c)
+void commits_put(struct commits *o, struct str topic, int32_t partition, const struct committed *c)
 {
     slot_put(o, slot_get(&o->topics, topic, partition), c);
 }
 
-bool offsets_drop(struct offsets *o, struct str topic, int32_t partition)
+bool commits_drop(struct commits *o, struct str topic, int32_t partition)
 {
-    struct offsets_topic *t = topic_find(o->topics, topic);
+    struct commits_topic *t = topic_find(o->topics, topic);
     struct slot *s = slot_find(t, partition);
     bool had = s && has_commit(s);
 
@@ -266,10 +266,10 @@ bool offsets_drop(struct offsets *o, struct str topic, int32_t partition)
     return true;
 }
 
-static void txn_remove(struct offsets *o, struct offsets_txn *txn, struct str topic,
+static void txn_remove(struct commits *o, struct commits_txn *txn, struct str topic,
                        int32_t partition)
 {
-    struct offsets_topic *t = topic_find(txn->topics, topic);
+    struct commits_topic *t = topic_find(txn->topics, topic);
     struct slot *s = slot_find(t, partition);
 
     if (!s)
@@ -280,47 +280,47 @@ static void txn_remove(struct offsets *o, struct offsets_txn *txn, struct str to
         txn_free(o, txn);
 }
 
-bool offsets_remove(struct offsets *o, struct str topic, int32_t partition)
+bool commits_remove(struct commits *o, struct str topic, int32_t partition)
 {
     struct slot *s = slot_find(topic_find(o->topics, topic), partition);
-    struct offsets_txn *txn, *next;
+    struct commits_txn *txn, *next;
 
     if (s)
         s->is_removed = 1;
     HASH_ITER (hh, o->txns, txn, next)
         txn_remove(o, txn, topic, partition);
-    return offsets_drop(o, topic, partition);
+    return commits_drop(o, topic, partition);
 }
 
-void offsets_txn_put(struct offsets *o, int64_t producer_id, struct str topic, int32_t partition,
+void commits_txn_put(struct commits *o, int64_t producer_id, struct str topic, int32_t partition,
                      const struct committed *c)
 {
-    struct offsets_txn *txn;
+    struct commits_txn *txn;
 
     HASH_FIND(hh, o->txns, &producer_id, sizeof producer_id, txn);
     if (!txn) {
-        txn = xnew(struct offsets_txn);
+        txn = xnew(struct commits_txn);
         txn->producer_id = producer_id;
         HASH_ADD(hh, o->txns, producer_id, sizeof producer_id, txn);
     }
     set_commit(slot_get(&txn->topics, topic, partition), c);
 }
 
-static void apply(struct offsets *o, const struct offsets_topic *from)
+static void apply(struct commits *o, const struct commits_topic *from)
 {
     for (int32_t i = 0; i < from->count; i++) {
         const struct slot *s = &from->slots[i];
-        const struct committed *now = offsets_find(o, topic_name(from), s->partition);
+        const struct committed *now = commits_find(o, topic_name(from), s->partition);
 
         if (!now || now->log_offset < s->c.log_offset)
-            offsets_put(o, topic_name(from), s->partition, &s->c);
+            commits_put(o, topic_name(from), s->partition, &s->c);
     }
 }
 
-void offsets_txn_end(struct offsets *o, int64_t producer_id, bool is_commit)
+void commits_txn_end(struct commits *o, int64_t producer_id, bool is_commit)
 {
-    const struct offsets_topic *t, *next;
-    struct offsets_txn *txn;
+    const struct commits_topic *t, *next;
+    struct commits_txn *txn;
 
     HASH_FIND(hh, o->txns, &producer_id, sizeof producer_id, txn);
     if (!txn)
@@ -332,7 +332,7 @@ void offsets_txn_end(struct offsets *o, int64_t producer_id, bool is_commit)
     txn_free(o, txn);
 }
 
-static bool each_of_topic(const struct offsets_topic *t, offsets_each_fn each, void *ctx)
+static bool each_of_topic(const struct commits_topic *t, commits_each_fn each, void *ctx)
 {
     for (int32_t i = 0; i < t->count; i++) {
         const struct slot *s = &t->slots[i];
@@ -343,9 +343,9 @@ static bool each_of_topic(const struct offsets_topic *t, offsets_each_fn each, v
     return true;
 }
 
-void offsets_each(const struct offsets *o, offsets_each_fn each, void *ctx)
+void commits_each(const struct commits *o, commits_each_fn each, void *ctx)
 {
-    const struct offsets_topic *t, *next;
+    const struct commits_topic *t, *next;
 
     HASH_ITER (hh, o->topics, t, next)
         if (!each_of_topic(t, each, ctx))
