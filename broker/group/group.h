@@ -37,7 +37,8 @@ enum group_state {
 struct group;
 struct group_metadata_value;
 
-/* A group's record on its way into __consumer_offsets. Made by the rules, which end it in done(). */
+/* A group's record on its way into __consumer_offsets. Made by the rules, which end it in
+ * done(). */
 struct group_store {
     struct group *group; /* a reference */
     struct arena arena;

@@ -1,5 +1,6 @@
-#include "broker/group/rebalance_internal.h"
+#include "broker/group/rebalance.h"
 
+#include "broker/group/rebalance_internal.h"
 #include "common/base/say.h"
 
 int64_t rebalance_now_us(const struct group *g)

@@ -1,3 +1,7 @@
+/*
+ * rebalance_join.c - JoinGroup: who may join, under which id, and whether that means a rebalance
+ * (protocol.md 11.8)
+ */
 #include "broker/group/rebalance_internal.h"
 
 #include "common/base/say.h"

@@ -1,3 +1,7 @@
+/*
+ * rebalance_sync.c - SyncGroup: the leader's assignment is stored, and everybody told theirs
+ * (protocol.md 11.9)
+ */
 #include "broker/group/rebalance_internal.h"
 
 #include "common/base/say.h"
