@@ -2,7 +2,7 @@
 
 #include "broker/group/coordinator.h"
 #include "broker/group/group_append.h"
-#include "broker/group/subscription.h"
+#include "broker/group/group_expire.h"
 #include "common/base/err.h"
 #include "common/base/say.h"
 
@@ -54,14 +54,11 @@ struct doomed {
 };
 
 struct doomed_list {
-    const struct group *group;
     struct arena arena;
     struct doomed *v;
     size_t count, cap;
-    /* By age: */
-    struct subscription subscription;
-    int64_t now_ms;
-    int64_t retention_ms;
+    struct group_age age;
+    struct read_topics topics; /* of its members */
 };
 
 static void doom(struct doomed_list *l, struct str topic, int32_t partition)
@@ -73,36 +70,32 @@ static void doom(struct doomed_list *l, struct str topic, int32_t partition)
 static void doomed_list_deinit(struct doomed_list *l)
 {
     free(l->v);
+    read_topics_deinit(&l->topics);
     arena_deinit(&l->arena);
 }
 
-/* From when an offset's age counts; false where it does not age. */
-static bool ages_from(const struct doomed_list *l, const struct committed *c, int64_t *ret) NO_TSA
+/* What its members read, as far as that can be told. */
+static void find_topics(const struct group *g, struct read_topics *ret) REQUIRES(g->lock)
 {
-    const struct group *g = l->group;
+    for (const struct member *m = g->members; m; m = m->hh.next) {
+        const struct member_protocol *p = member_protocol(m, g->protocol);
 
-    *ret = c->commit_ms;
-    if (str_is_null(g->protocol_type))
-        return true;
-    if (group_is(g, GROUP_EMPTY)) {
-        if (g->state_since_ms >= 0)
-            *ret = g->state_since_ms;
-        return true;
+        if (read_topics_add(ret, p ? p->metadata : (struct slice){0}) < 0)
+            return;
     }
-    return group_is(g, GROUP_STABLE) && l->subscription.is_known;
+}
+
+static bool is_of_consumers(const struct group *g) REQUIRES(g->lock)
+{
+    return str_eqz(g->protocol_type, "consumer");
 }
 
 static bool judge(void *ctx, struct str topic, int32_t partition, const struct committed *c,
                   bool is_pending)
 {
     struct doomed_list *l = ctx;
-    int64_t since;
 
-    if (is_pending || !ages_from(l, c, &since))
-        return true;
-    if (group_is(l->group, GROUP_STABLE) && subscription_has(&l->subscription, topic))
-        return true;
-    if (c->expire_ms >= 0 ? l->now_ms >= c->expire_ms : l->now_ms - since >= l->retention_ms)
+    if (offset_is_expired(&l->age, topic, c, is_pending))
         doom(l, topic, partition);
     return true;
 }
@@ -140,19 +133,32 @@ static void bury(struct group_manager *m, struct group *g, struct tombstones *t)
         add(t, &(struct group_key){.kind = GROUP_KEY_GROUP, .group = g->id});
 }
 
+static void set_age(const struct group_manager *m, const struct group *g, int64_t now_ms,
+                    struct doomed_list *l) REQUIRES(g->lock)
+{
+    l->age = (struct group_age){
+        .protocol_type = g->protocol_type,
+        .is_empty = group_is(g, GROUP_EMPTY),
+        .is_stable = group_is(g, GROUP_STABLE),
+        .state_ms = g->state_since_ms,
+        .topics = &l->topics,
+        .retention_ms = group_manager_opts(m)->retention_ms,
+        .now_ms = now_ms,
+    };
+    if (l->age.is_stable && is_of_consumers(g))
+        find_topics(g, &l->topics);
+}
+
 void group_cleanup(struct group_manager *m, struct group *g, int64_t now_ms)
 {
-    CLEANUP(doomed_list_deinit)
-    struct doomed_list l = {
-        .group = g, .now_ms = now_ms, .retention_ms = group_manager_opts(m)->retention_ms};
+    CLEANUP(doomed_list_deinit) struct doomed_list l = {0};
     struct tombstones t;
 
     LOCK_SCOPE(&g->lock);
     if (group_is(g, GROUP_DEAD))
         return;
     begin(&t, m, g);
-    if (group_is(g, GROUP_STABLE))
-        subscription_read(g, &l.arena, &l.subscription);
+    set_age(m, g, now_ms, &l);
     commits_each(&g->offsets, judge, &l);
     remove_offsets(g, &t, &l);
     bool is_over = group_is(g, GROUP_EMPTY) && commits_is_empty(&g->offsets);
@@ -196,15 +202,14 @@ static int check_deletions(const struct group *g, struct doomed_list *l, struct 
 
     if (group_is(g, GROUP_DEAD))
         return GROUP_ID_NOT_FOUND;
-    if (!is_empty && !group_is_of_consumers(g))
+    if (!is_empty && !is_of_consumers(g))
         return NON_EMPTY_GROUP;
     if (!is_empty)
-        subscription_read(g, &l->arena, &l->subscription);
+        find_topics(g, &l->topics);
     for (int32_t i = 0; i < count; i++) {
         if (v[i].error)
             continue;
-        if (!is_empty &&
-            (!l->subscription.is_known || subscription_has(&l->subscription, v[i].topic)))
+        if (!is_empty && read_topics_has(&l->topics, v[i].topic))
             v[i].error = GROUP_SUBSCRIBED_TO_TOPIC;
         else
             doom(l, v[i].topic, v[i].partition);
