@@ -14,7 +14,8 @@
 
 static struct compact_model m;
 
-/* A log whose cleaning replaces several groups of segments, transactions and tombstones included. */
+/* A log whose cleaning replaces several groups of segments, transactions and tombstones in
+ * them. */
 static void fill(uint64_t seed)
 {
     model_init(&m, seed);
