@@ -18,7 +18,7 @@ struct cleaner {
     int thread_count;
     struct mutex picking; /* LOCK_CLEANER_PICK */
     struct mutex lock;    /* LOCK_CLEANER; guards what follows, and the cleaner's fields of logs */
-    struct cond wake;
+    struct cond wake;     /* is_stopping, a log was closed, or is not being cleaned any more */
     struct cleaner_throttle throttle;
     bool is_stopping;
     int uncleanable_count;
@@ -54,8 +54,8 @@ static void put_aside(struct cleaner *c, struct log *log, int r)
 {
     WITH_LOCK(&c->lock)
     {
+        c->uncleanable_count += !log->is_uncleanable;
         log->is_uncleanable = true;
-        c->uncleanable_count++;
     }
     say_error("log cannot be cleaned and is put aside until this broker starts again "
               "partition=%s-%d dir=%s: %s; it keeps all its records, the lines above say where. "
@@ -92,6 +92,32 @@ static void job_deinit(struct job *j)
     j->log = log_unref(j->log);
 }
 
+/* False for a log that is closed: whoever closed it may already have found that nobody cleans it. */
+static bool claim(struct cleaner *c, struct log *log)
+{
+    LOCK_SCOPE(&c->lock);
+    log->is_being_cleaned = !atomic_load(&log->is_closed);
+    return log->is_being_cleaned;
+}
+
+static void let_go(struct cleaner *c, struct log *log)
+{
+    LOCK_SCOPE(&c->lock);
+    log->is_being_cleaned = false;
+    cond_broadcast(&c->wake);
+}
+
+void cleaner_abort(struct cleaner *c, struct log *log)
+{
+    if (!c)
+        return;
+    LOCK_SCOPE(&c->lock);
+    assert(atomic_load(&log->is_closed));
+    cond_broadcast(&c->wake);
+    while (log->is_being_cleaned)
+        cond_wait(&c->wake, &c->lock);
+}
+
 /* Looks at one log; it becomes the job where it is due and dirtier than the one before. */
 static void consider(struct cleaner *c, struct log *log, struct job *best, struct failure *failed)
 {
@@ -125,29 +151,36 @@ static struct job pick(struct cleaner *c, struct failure *failed)
     for (size_t i = 0; i < count; i++)
         consider(c, all[i], &best, failed);
     manager_put_all(all, count);
-    if (!best.log)
-        return best;
-    WITH_LOCK(&c->lock)
-    {
-        best.log->is_being_cleaned = true;
-    }
+    if (best.log && !claim(c, best.log))
+        job_deinit(&best);
     return best;
 }
 
 /* ---- one log ---- */
 
-/* As the throttle and the broker's stop want it. */
+struct pacing {
+    struct cleaner *c;
+    const struct log *log;
+};
+
+static bool has_to_end(const struct pacing *p) REQUIRES(&p->c->lock)
+{
+    return p->c->is_stopping || atomic_load(&p->log->is_closed);
+}
+
+/* As the throttle, the broker's stop and a deletion want it. */
 static int pace(void *ctx, uint64_t bytes)
 {
-    struct cleaner *c = ctx;
+    const struct pacing *p = ctx;
+    struct cleaner *c = p->c;
 
     LOCK_SCOPE(&c->lock);
     int64_t now = now_us(c);
     int64_t until = now + cleaner_throttle_add(&c->throttle, bytes, now);
 
-    while (!c->is_stopping && until > now && cond_wait_until(&c->wake, &c->lock, until))
+    while (!has_to_end(p) && until > now && cond_wait_until(&c->wake, &c->lock, until))
         continue;
-    return c->is_stopping ? -ECANCELED : 0;
+    return has_to_end(p) ? -ECANCELED : 0;
 }
 
 static void say_cleaned(const struct job *j, const struct cleaner_stats *s, int64_t ms)
@@ -167,16 +200,18 @@ static void say_cleaned(const struct job *j, const struct cleaner_stats *s, int6
              (long long)ms, (double)s->bytes_read / 1e3 / (double)MAX(ms, (int64_t)1));
 }
 
-/* True where it got anywhere. */
+/* True where it got anywhere. The log is let go of before anything is called that may wait for one
+ * who waits for that. */
 static bool clean(struct cleaner *c, struct job *j)
 {
+    struct pacing pacing = {c, j->log};
     const struct cleaner_pass_opts opts = {
         .clock = c->m->opts.clock,
         .map_bytes = c->conf.dedupe_buffer_bytes / c->conf.threads,
         .map_load_factor = c->conf.load_factor,
         .buffer_bytes =
             (size_t)MAX(c->conf.io_buffer_bytes / c->conf.threads / 2, (int32_t)BUFFER_MIN),
-        .pace = {c, pace}};
+        .pace = {&pacing, pace}};
     struct cleaner_stats stats;
     int64_t begun = now_us(c);
 
@@ -185,11 +220,13 @@ static bool clean(struct cleaner *c, struct job *j)
              (long long)j->what.upper, j->what.ratio * 100, (long long)j->what.dirty_bytes,
              j->what.is_overdue ? " (max.compaction.lag.ms)" : "");
     int r = cleaner_pass(j->log, &j->view, &j->what, &opts, &stats);
+    if (r == 0)
+        log_cleaned_to(j->log, &j->view, stats.next_dirty);
+    let_go(c, j->log);
     if (r < 0) {
         on_error(c, j->log, r);
         return false;
     }
-    log_cleaned_to(j->log, &j->view, stats.next_dirty);
     /* A failure takes the dir offline, and has been said. */
     r = manager_checkpoint(c->m, manager_dir_of(c->m, j->log), DIR_CLEAN_OFFSETS);
     say_cleaned(j, &stats, (now_us(c) - begun) / 1000);
@@ -220,12 +257,6 @@ bool cleaner_turn(struct cleaner *c)
     CLEANUP(job_deinit) struct job j = pick(c, &failed);
     bool did = j.log && clean(c, &j);
 
-    if (j.log) {
-        WITH_LOCK(&c->lock)
-        {
-            j.log->is_being_cleaned = false;
-        }
-    }
     if (failed.log)
         on_error(c, failed.log, failed.r);
     log_unref(failed.log);
@@ -238,9 +269,10 @@ bool cleaner_turn(struct cleaner *c)
 static bool is_over(struct cleaner *c, bool did)
 {
     LOCK_SCOPE(&c->lock);
-    if (!did && !c->is_stopping)
-        cond_wait_until(&c->wake, &c->lock,
-                        now_us(c) + CLAMP(c->conf.backoff_ms, (int64_t)1, INT64_C(1) << 40) * 1000);
+    int64_t until = now_us(c) + CLAMP(c->conf.backoff_ms, (int64_t)1, INT64_C(1) << 40) * 1000;
+
+    while (!did && !c->is_stopping && cond_wait_until(&c->wake, &c->lock, until))
+        continue;
     return c->is_stopping;
 }
 

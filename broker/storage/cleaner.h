@@ -14,6 +14,7 @@
 #include "common/base/base.h"
 
 struct cleaner;
+struct log;
 struct log_manager;
 
 /* Settings are those of the manager. */
@@ -21,6 +22,9 @@ struct cleaner *cleaner_new(struct log_manager *m);
 int cleaner_start(struct cleaner *c) MUST_CHECK;
 /* Ends what is being cleaned; nothing is lost by it. NULL-safe, returns NULL. */
 struct cleaner *cleaner_free(struct cleaner *c);
+/* Returns when nobody cleans the log, whose is_closed is set: from then on its directory's name may
+ * be another's. NULL-safe. */
+void cleaner_abort(struct cleaner *c, struct log *log);
 /* One turn of a thread; true where a log was cleaned. */
 bool cleaner_turn(struct cleaner *c);
 /* How many logs are put aside. */

@@ -37,8 +37,11 @@ static int make_index(struct cleaner_writer *w, struct index_file *x, enum segme
     char *path = cleaner_file_path(w->opts.dir, w->opts.base, type, SUFFIX_CLEANED);
     int r = index_file_open(x, path, FILE_CREATE, entry_size);
 
-    return r < 0 ? r
-                 : index_file_unseal(x, (uint32_t)w->opts.conf->segment_index_bytes / entry_size);
+    if (r < 0)
+        return r;
+    if (!x->file)
+        return -ENOENT; /* the directory is gone */
+    return index_file_unseal(x, (uint32_t)w->opts.conf->segment_index_bytes / entry_size);
 }
 
 static int make_files(struct cleaner_writer *w)

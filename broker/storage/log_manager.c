@@ -464,6 +464,7 @@ int log_manager_delete(struct log_manager *m, struct str topic, int32_t partitio
     int64_t delay_ms = conf->file_delete_delay_ms;
     topic_conf_unref(conf);
     log->is_closed = true;
+    cleaner_abort(m->cleaner, log);
     int r = log_move_dir(log, path);
     if (r < 0) {
         log_manager_dir_failed(m, log->root, r, "a log's directory cannot be renamed for deletion");
