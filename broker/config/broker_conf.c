@@ -205,6 +205,10 @@ static int check_together(const struct broker_conf *c, struct strbuf *why)
         c->queued_max_request_bytes < c->socket_request_max_bytes)
         return refuse(why,
                       "queued.max.request.bytes must be -1 or at least socket.request.max.bytes");
+    if (c->log_cleaner_threads > 0 &&
+        c->log_cleaner_dedupe_buffer_size / c->log_cleaner_threads <= 1024 * 1024)
+        return refuse(why,
+                      "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.");
     if (c->max_connections_per_ip == 0 && c->max_connections_per_ip_overrides[0] == '\0')
         return refuse(why, "max.connections.per.ip can be set to zero only if "
                            "max.connections.per.ip.overrides property is "

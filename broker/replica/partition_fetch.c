@@ -234,6 +234,29 @@ static int add_aborted(struct partition *part, const struct fetch_want *want, in
     return r;
 }
 
+/* With the aborted transactions, where the reader skips their records. Should the cleaner replace
+ * segments too often in between, nothing is returned, and the reader asks again. */
+static int read_all(struct partition *part, const struct fetch_read *read,
+                    const struct log_read_opts *opts, struct fetch_response_partition *d)
+{
+    enum { TRIES = 16 };
+    bool is_read_committed = read->who->is_read_committed && !fetch_is_replica(read->who);
+
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t version = is_read_committed ? log_version(part->log) : 0;
+        int r = read_records(part, read->who, opts, &d->records);
+
+        if (r != 0 || !is_read_committed)
+            return r;
+        r = add_aborted(part, read->want, opts->upper_offset, read->arena, d);
+        if (r != 0 || log_version(part->log) == version)
+            return r;
+        file_unref(d->records.file);
+        d->records = (struct records){.bytes = slice_of("", 0)};
+    }
+    return 0;
+}
+
 void partition_fetch(struct partition *part, const struct fetch_read *read, struct fetch_got *ret)
 {
     const struct fetch_who *who = read->who;
@@ -254,9 +277,7 @@ void partition_fetch(struct partition *part, const struct fetch_read *read, stru
     if (outcome != OUTCOME_READ)
         return;
     struct log_read_opts opts = {want->offset, read->max_bytes, sample.upper, read->min_one_batch};
-    int r = read_records(part, who, &opts, &d->records);
-    if (r == 0 && who->is_read_committed && !fetch_is_replica(who))
-        r = add_aborted(part, want, sample.upper, read->arena, d);
+    int r = read_all(part, read, &opts, d);
     if (r == 0)
         return;
     file_unref(d->records.file);

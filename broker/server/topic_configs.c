@@ -46,16 +46,6 @@ struct topic_configs *topic_configs_free(struct topic_configs *tc)
 
 /* ---- settings ---- */
 
-static void warn_of_compaction(const char *topic, const struct topic_conf *conf)
-{
-    if (conf->cleanup_policy & CLEANUP_COMPACT)
-        say_limited(
-            SAY_WARN, 10,
-            "topic %s has cleanup.policy=compact, and this broker does not compact yet: its "
-            "log keeps every record",
-            topic);
-}
-
 static struct topic_conf *build(const struct topic_configs *tc, const char *topic,
                                 const struct node_config *node)
 {
@@ -67,10 +57,8 @@ static struct topic_conf *build(const struct topic_configs *tc, const char *topi
 
     for (int32_t i = 0; i < node->count; i++)
         overrides[i] = (struct topic_override){node->entries[i].key, node->entries[i].value};
-    if (topic_conf_build(tc->opts.conf, overrides, (size_t)node->count, &conf, &why) == 0) {
-        warn_of_compaction(topic, conf);
+    if (topic_conf_build(tc->opts.conf, overrides, (size_t)node->count, &conf, &why) == 0)
         return conf;
-    }
     say_error("the settings of topic %s in ZooKeeper (/config/topics/%s) cannot be used, it has "
               "the broker's defaults until they are "
               "mended: %s",

@@ -78,6 +78,12 @@ struct topic_conf *log_conf(struct log *log)
     return topic_conf_ref(log->conf);
 }
 
+bool log_is_compacted(struct log *log)
+{
+    LOCK_SCOPE(&log->shared);
+    return log->conf->cleanup_policy & CLEANUP_COMPACT;
+}
+
 void log_set_conf(struct log *log, struct topic_conf *conf)
 {
     struct topic_conf *old = topic_conf_ref(conf);
@@ -223,13 +229,13 @@ void log_set_end(struct log *log, int64_t end)
 }
 
 /* Its files get out of the way; the segment itself is let go of. */
-int log_retire(struct log *log, struct segment *seg)
+int log_retire(struct log *log, struct segment *seg, bool with_snapshot)
 {
     struct segment_files files = {.count = 0};
     CLEANUP(free_p) char *snapshot = NULL;
     int r = segment_retire(seg, log->path, &files);
 
-    if (r == 0)
+    if (r == 0 && with_snapshot)
         r = producer_state_mark_snapshot_deleted(log->producers, seg->base, &snapshot);
     if (r == 0 && snapshot)
         r = file_open(snapshot, FILE_READ, &files.v[files.count]);
@@ -254,6 +260,7 @@ static struct segment *unlink_segment(struct log *log, uint32_t i)
                 (log->segment_count - i - 1) * sizeof(struct segment *));
         log->segment_count--;
         log->cuts++;
+        log->drops++;
         atomic_fetch_sub(&log->size, seg->size);
         free(TAKE(log->tail));
     }
@@ -266,7 +273,7 @@ int log_drop_segments(struct log *log, uint32_t from, uint32_t to, bool newest_f
 
     assert(from <= to && to <= log->segment_count);
     for (uint32_t n = to - from; n > 0 && r == 0; n--)
-        r = log_retire(log, unlink_segment(log, newest_first ? from + n - 1 : from));
+        r = log_retire(log, unlink_segment(log, newest_first ? from + n - 1 : from), true);
     return r;
 }
 
@@ -299,6 +306,21 @@ void log_ask_flush(struct log *log)
         return;
     log->is_flush_asked = true;
     log->hooks->flush_soon(log->hooks->ctx, log);
+}
+
+uint32_t log_version(struct log *log)
+{
+    uint32_t version = 0;
+
+    WITH_LOCK(&log->shared)
+    {
+        version = log->swaps;
+    }
+    if (version % 2 == 0)
+        return version;
+    /* Files are being exchanged, which is done when the lock is free. */
+    LOCK_SCOPE(&log->lock);
+    return log->swaps;
 }
 
 int log_need_body(struct log *log, struct segment *seg)

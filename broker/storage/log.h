@@ -117,7 +117,8 @@ struct aborted_txn {
     int64_t producer_id;
     int64_t first_offset;
 };
-/* tidy: two outputs belong together. Aborted transactions that overlap [from, upper), for read_committed fetches. */
+/* tidy: two outputs belong together. Aborted transactions that overlap [from, upper), for
+ * read_committed fetches. */
 int log_aborted_txns(struct log *log, int64_t from, int64_t upper, struct arena *a,
                      struct aborted_txn **ret, int32_t *ret_count) MUST_CHECK;
 
@@ -130,9 +131,14 @@ struct timestamp_offset {
 int log_offset_for_time(struct log *log, int64_t ts, struct timestamp_offset *ret) MUST_CHECK;
 /* The record with the greatest timestamp (ListOffsets -3). */
 int log_offset_of_max_time(struct log *log, struct timestamp_offset *ret) MUST_CHECK;
-/* tidy: two outputs belong together. Segment base offsets at or before ts for ListOffsets v0, newest first, at most max. */
+/* tidy: two outputs belong together. Segment base offsets at or before ts for ListOffsets v0,
+ * newest first, at most max. */
 int log_offsets_before(struct log *log, int64_t ts, int32_t max, struct arena *a, int64_t **ret,
                        int32_t *ret_count) MUST_CHECK;
+
+/* Changes when the cleaner replaces segments: records and the aborted transactions that were asked
+ * for after them belong together where it is the same before and after both. */
+uint32_t log_version(struct log *log);
 
 /* ---- leader epochs ---- */
 

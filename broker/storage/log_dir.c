@@ -15,6 +15,7 @@ static const char *const file_names[] = {
     [DIR_RECOVERY_POINTS] = "recovery-point-offset-checkpoint",
     [DIR_START_OFFSETS] = "log-start-offset-checkpoint",
     [DIR_HIGH_WATERMARKS] = "replication-offset-checkpoint",
+    [DIR_CLEAN_OFFSETS] = "cleaner-offset-checkpoint",
 };
 
 static char *path_of(const struct log_dir *d, const char *name)
@@ -139,6 +140,7 @@ void log_dir_deinit(struct log_dir *d)
     checkpoint_deinit(&d->recovery_points);
     checkpoint_deinit(&d->start_offsets);
     checkpoint_deinit(&d->high_watermarks);
+    checkpoint_deinit(&d->clean_offsets);
     free(d->cluster_id);
     free(d->path);
 }
@@ -173,6 +175,8 @@ int log_dir_begin_load(struct log_dir *d)
         r = read_checkpoint(d, DIR_START_OFFSETS, &d->start_offsets);
     if (r == 0)
         r = read_checkpoint(d, DIR_HIGH_WATERMARKS, &d->high_watermarks);
+    if (r == 0)
+        r = read_checkpoint(d, DIR_CLEAN_OFFSETS, &d->clean_offsets);
     return r;
 }
 

@@ -8,7 +8,13 @@
 
 #include "broker/storage/checkpoint.h"
 
-enum log_dir_file { DIR_RECOVERY_POINTS, DIR_START_OFFSETS, DIR_HIGH_WATERMARKS, DIR_FILE_COUNT };
+enum log_dir_file {
+    DIR_RECOVERY_POINTS,
+    DIR_START_OFFSETS,
+    DIR_HIGH_WATERMARKS,
+    DIR_CLEAN_OFFSETS,
+    DIR_FILE_COUNT
+};
 
 struct log_dir {
     char *path;
@@ -19,6 +25,7 @@ struct log_dir {
     struct checkpoint recovery_points; /* as found at start */
     struct checkpoint start_offsets;
     struct checkpoint high_watermarks;
+    struct checkpoint clean_offsets;
     uint64_t written[DIR_FILE_COUNT]; /* sums of what they said last; LOG_CHECKPOINT */
     int32_t broker_id;                /* of meta.properties, -1: none yet */
     char *cluster_id;                 /* NULL: none yet */

@@ -23,8 +23,8 @@ struct log_hooks {
     void (*flush_soon)(void *ctx, struct log *log);
     /* Removes the files later; takes over the references. */
     void (*remove_later)(void *ctx, struct segment_files *files, int64_t delay_ms);
-    /* Writes the recovery points of this log's dir before it returns: this log's went down.
-     * LOCK_LOG is not held. */
+    /* Writes recovery points and clean offsets of this log's dir before it returns: this log's went
+     * down. LOCK_LOG is not held. */
     int (*checkpoint_now)(void *ctx, struct log *log);
 };
 
@@ -65,10 +65,13 @@ struct log {
     _Atomic int64_t high_watermark; /* under shared alone */
     _Atomic int64_t first_unstable; /* -1: none */
     _Atomic int64_t size;
-    struct segment **segments; /* ascending; at least one */
+    _Atomic int64_t first_dirty; /* no cleaning has seen what is at or above, -1: not known */
+    struct segment **segments;   /* ascending; at least one */
     uint32_t segment_count;
     uint32_t segment_cap;
-    uint32_t cuts; /* counts truncations, so that a reader finds out */
+    uint32_t cuts;  /* counts changes but for appends, so that a reader finds out */
+    uint32_t drops; /* counts closed segments that went, so that the cleaner finds out */
+    uint32_t swaps; /* odd while the files of segments are exchanged */
     struct tail_cache *tail;
 
     /* Under lock alone. */
@@ -90,6 +93,11 @@ struct log {
     int64_t checkpointed_hw;
     struct log *next;
     bool is_queued;
+
+    /* The cleaner's, under LOCK_CLEANER. */
+    bool is_being_cleaned;
+    bool is_uncleanable;    /* put aside until a restart */
+    int64_t clean_after_us; /* not before */
 };
 
 struct log_open_opts {
@@ -120,6 +128,7 @@ int64_t log_recovery_point(struct log *log);
 bool log_needs_flush(struct log *log, int64_t before_ms);
 /* Closes files of segments that nobody uses, and lets go of memory that only appends need. */
 void log_rest(struct log *log, int64_t idle_since_ms);
+bool log_is_compacted(struct log *log);
 void log_expire_producers(struct log *log, int64_t now_ms);
 /* Renames its directory; what is open stays open. */
 int log_move_dir(struct log *log, const char *path) MUST_CHECK;
@@ -144,9 +153,12 @@ int log_restart_at(struct log *log, int64_t offset) MUST_CHECK;
 /* Takes segments [from, to) out of the list and their files away; newest_first: so that a crash
  * leaves a prefix. */
 int log_drop_segments(struct log *log, uint32_t from, uint32_t to, bool newest_first) MUST_CHECK;
-/* Its files get out of the way, to be removed later; seg is freed. */
-int log_retire(struct log *log, struct segment *seg) MUST_CHECK;
+/* Its files get out of the way, to be removed later, its producer snapshot too where that is asked
+ * for; seg is freed. */
+int log_retire(struct log *log, struct segment *seg, bool with_snapshot) MUST_CHECK;
 void log_insert_segment(struct log *log, struct segment *seg);
+/* The largest timestamp in the segment; where no record has one, when its file was last written. */
+int log_segment_youngest(struct log *log, struct segment *seg, int64_t *ret) MUST_CHECK;
 /* Publishes a new end; drops the tail cache. */
 void log_set_end(struct log *log, int64_t end);
 void log_refresh_unstable(struct log *log);

@@ -63,18 +63,27 @@ static int checkpoint_now(void *ctx, struct log *log)
 {
     struct log_dir *dir = manager_dir_of(ctx, log);
 
-    return dir ? manager_checkpoint(ctx, dir, DIR_RECOVERY_POINTS) : 0;
+    int r = dir ? manager_checkpoint(ctx, dir, DIR_RECOVERY_POINTS) : 0;
+
+    return r == 0 && dir ? manager_checkpoint(ctx, dir, DIR_CLEAN_OFFSETS) : r;
 }
 
 /* ---- periodic work ---- */
 
-static void retain(struct log_manager *m, struct log *log)
+void manager_retain(struct log_manager *m, struct log *log)
 {
     int deleted = 0;
     int r = log_apply_retention(log, clock_wall_ms(m->opts.clock), &deleted);
 
     if (r < 0)
         log_manager_dir_failed(m, log->root, r, "retention cannot remove segments");
+}
+
+/* Compacted logs are the cleaner's. */
+static void retain(struct log_manager *m, struct log *log)
+{
+    if (!log_is_compacted(log))
+        manager_retain(m, log);
 }
 
 static void flush(struct log_manager *m, struct log *log)

@@ -65,6 +65,8 @@ static int load_log(struct loading *l, const struct log_dir_name *name, const ch
 {
     const struct checkpoint_entry *hw =
         checkpoint_find(&l->dir->high_watermarks, name->topic, name->partition);
+    const struct checkpoint_entry *clean =
+        checkpoint_find(&l->dir->clean_offsets, name->topic, name->partition);
     struct log *log;
     int r = open_log(l, name, entry, &log);
 
@@ -73,6 +75,7 @@ static int load_log(struct loading *l, const struct log_dir_name *name, const ch
         return r;
     }
     log->checkpointed_hw = hw ? hw->offset : 0;
+    log->first_dirty = clean ? clean->offset : -1;
     r = manager_add(l->m, log);
     if (r == -EEXIST) {
         say_error("two log dirs hold partition %s: one of them is %s; move the one with less data "
@@ -155,6 +158,7 @@ static int load_in_parallel(struct loading *l)
     checkpoint_find(&l->dir->recovery_points, STR(""), 0);
     checkpoint_find(&l->dir->start_offsets, STR(""), 0);
     checkpoint_find(&l->dir->high_watermarks, STR(""), 0);
+    checkpoint_find(&l->dir->clean_offsets, STR(""), 0);
     for (; started < wanted - 1; started++) {
         if (thread_start(&threads[started], "log-loader", load_some, l) < 0)
             break;

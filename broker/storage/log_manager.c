@@ -105,6 +105,7 @@ struct log_manager *log_manager_free(struct log_manager *m)
 {
     if (!m)
         return NULL;
+    m->cleaner = cleaner_free(m->cleaner);
     keeper_stop(m);
     drop_logs(m);
     free_offline(m);
@@ -254,6 +255,8 @@ static int64_t value_of(struct log *log, enum log_dir_file which)
         /* A start that is the first segment's own needs no mention. */
         start = log_start_offset(log);
         return start > first_base(log) ? start : -1;
+    case DIR_CLEAN_OFFSETS:
+        return atomic_load(&log->first_dirty);
     default:
         /* Until a leader or follower is made of it, what was found at start is the better word. */
         if (log->is_hw_set)
@@ -461,6 +464,7 @@ int log_manager_delete(struct log_manager *m, struct str topic, int32_t partitio
     int64_t delay_ms = conf->file_delete_delay_ms;
     topic_conf_unref(conf);
     log->is_closed = true;
+    cleaner_abort(m->cleaner, log);
     int r = log_move_dir(log, path);
     if (r < 0) {
         log_manager_dir_failed(m, log->root, r, "a log's directory cannot be renamed for deletion");
@@ -563,7 +567,11 @@ int log_manager_load(struct log_manager *m)
 
 int log_manager_start(struct log_manager *m)
 {
-    return keeper_start(m);
+    int r = keeper_start(m);
+
+    if (r == 0 && m->opts.cleaner.threads > 0)
+        m->cleaner = cleaner_new(m);
+    return r < 0 || !m->cleaner ? r : cleaner_start(m->cleaner);
 }
 
 static int close_dir(struct log_manager *m, struct log_dir *d)
@@ -581,6 +589,7 @@ static int close_dir(struct log_manager *m, struct log_dir *d)
 
 void log_manager_stop(struct log_manager *m)
 {
+    m->cleaner = cleaner_free(m->cleaner);
     keeper_stop(m);
     for (int i = 0; i < m->dir_count; i++) {
         struct log_dir *d = &m->dirs[i];

@@ -2,7 +2,8 @@
  * log_manager.h - all logs of this broker, in one or several log dirs
  *
  * Finds them at start (recovering in parallel after a crash), makes them, deletes them, and keeps
- * them: flush, retention and the checkpoint files run on its own keeper thread. A dir that fails
+ * them: flush, retention and the checkpoint files run on its own keeper thread, compaction on
+ * cleaner threads. A dir that fails
  * goes offline with all its logs; the others go on. The table is guarded by LOCK_LOGS; a struct log
  * handed out is a reference (log_put). Thread: any, unless noted.
  */
@@ -26,6 +27,16 @@ struct log_manager_events {
     struct topic_conf *(*topic_conf)(void *ctx, const char *topic);
 };
 
+/* Compaction (log.cleaner.*). */
+struct cleaner_conf {
+    int threads; /* 0: nothing is compacted */
+    int64_t dedupe_buffer_bytes;
+    double load_factor;
+    int32_t io_buffer_bytes;
+    double max_bytes_per_second;
+    int64_t backoff_ms;
+};
+
 struct log_manager_opts {
     const struct clock *clock;
     const char *const *dirs;
@@ -38,6 +49,7 @@ struct log_manager_opts {
     int64_t high_watermark_checkpoint_interval_ms;
     int64_t producer_id_expiration_ms;
     int64_t producer_id_expiration_check_interval_ms;
+    struct cleaner_conf cleaner;
     struct log_manager_events events;
 };
 
@@ -47,7 +59,7 @@ int log_manager_new(const struct log_manager_opts *opts, struct log_manager **re
     MUST_CHECK;
 /* Loads all logs; says progress. < 0 where two dirs hold the same partition. */
 int log_manager_load(struct log_manager *m) MUST_CHECK;
-/* Starts the keeper thread. */
+/* Starts the keeper thread and the cleaners. */
 int log_manager_start(struct log_manager *m) MUST_CHECK;
 /* Flushes, checkpoints and writes the clean-shutdown markers. */
 void log_manager_stop(struct log_manager *m);

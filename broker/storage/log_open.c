@@ -36,6 +36,7 @@ static struct log *make(const struct log_open_opts *opts)
     log->first_batch_ts = SEGMENT_TS_UNKNOWN;
     log->active_since_ms = log->last_flush_ms = clock_wall_ms(opts->clock);
     atomic_store(&log->first_unstable, -1);
+    atomic_store(&log->first_dirty, -1);
     return log;
 }
 

@@ -87,6 +87,7 @@ static int begin_lookup(struct log *log, uint32_t index, int64_t offset, struct 
         CLEANUP(free_p) char *path = NULL;
         struct segment *seg;
         struct segment_body *body = NULL;
+        uint32_t cuts = 0;
         int64_t base;
 
         WITH_LOCK(&log->shared)
@@ -101,6 +102,7 @@ static int begin_lookup(struct log *log, uint32_t index, int64_t offset, struct 
                 return 0;
             }
             path = xstrdup(log->path);
+            cuts = log->cuts;
         }
         int r = segment_body_open(path, base, false, &body);
         if (r < 0)
@@ -108,7 +110,7 @@ static int begin_lookup(struct log *log, uint32_t index, int64_t offset, struct 
         WITH_LOCK(&log->shared)
         {
             seg = log->segments[log_segment_at(log, base)];
-            if (seg->base == base && !seg->body) {
+            if (log->cuts == cuts && seg->base == base && !seg->body) {
                 seg->body = body;
                 body = NULL;
             }

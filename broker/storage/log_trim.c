@@ -204,13 +204,14 @@ int log_restart_at(struct log *log, int64_t offset)
         atomic_store(&log->size, 0);
         free(TAKE(log->tail));
         log->cuts++;
+        log->drops++;
     }
     log->is_active_ready = false;
     log->first_batch_ts = SEGMENT_TS_UNKNOWN;
     log->active_since_ms = clock_wall_ms(log->clock);
     log->recovery_point = MIN(log->recovery_point, offset);
     for (uint32_t i = count; i-- > 0 && r == 0;)
-        r = log_retire(log, old[i]);
+        r = log_retire(log, old[i], true);
     free(old);
     if (r == 0)
         r = log_need_active(log);
@@ -222,6 +223,17 @@ int log_restart_at(struct log *log, int64_t offset)
         r = producer_state_truncate_fully(log->producers, offset);
     atomic_store(&log->first_unstable, -1);
     return r < 0 ? log_break(log, r, "starting the log again") : 0;
+}
+
+/* Offsets that are used again have not been cleaned. True where that lowered what is known. */
+static bool lower_first_dirty(struct log *log)
+{
+    int64_t base = log_active(log)->base;
+    bool lowers = atomic_load(&log->first_dirty) > base;
+
+    if (lowers)
+        atomic_store(&log->first_dirty, base);
+    return lowers;
 }
 
 /* Where a truncation reached into an earlier segment than the recovery point lay in, its new data
@@ -246,9 +258,12 @@ static int truncate_to(struct log *log, int64_t offset, bool *ret_crossed)
              (long long)log_end_offset(log), (long long)offset);
     *ret_crossed = offset < flushed_base;
     if (offset < log->segments[0]->base)
-        return log_restart_at(log, offset);
-    r = truncate_inside(log, offset);
+        r = log_restart_at(log, offset);
+    else
+        r = truncate_inside(log, offset);
     log->recovery_point = MIN(log->recovery_point, offset);
+    if (r == 0 && lower_first_dirty(log))
+        *ret_crossed = true;
     return r < 0 ? log_break(log, r, "a truncation") : 0;
 }
 
@@ -279,6 +294,7 @@ int log_truncate_fully(struct log *log, int64_t offset)
                      log->partition, (long long)log_end_offset(log), (long long)offset);
             was_above = log->recovery_point > offset;
             r = log_restart_at(log, offset);
+            was_above = lower_first_dirty(log) || was_above;
         }
     }
     return r != 0 ? r : checkpoint_if(log, was_above);
@@ -338,8 +354,7 @@ static int is_over_size(struct retention *rt, uint32_t i, bool *ret)
     return 0;
 }
 
-/* The largest timestamp in the segment; where no record has one, when the file was last written. */
-static int youngest(struct log *log, struct segment *seg, int64_t *ret)
+int log_segment_youngest(struct log *log, struct segment *seg, int64_t *ret)
 {
     CLEANUP(free_p) char *path = segment_file_path(log->path, seg->base, SEGMENT_LOG);
     struct fs_info info;
@@ -359,7 +374,7 @@ static int youngest(struct log *log, struct segment *seg, int64_t *ret)
 static int is_too_old(struct retention *rt, uint32_t i, bool *ret)
 {
     int64_t ts = 0, limit = rt->log->conf->retention_ms;
-    int r = limit < 0 ? 0 : youngest(rt->log, rt->log->segments[i], &ts);
+    int r = limit < 0 ? 0 : log_segment_youngest(rt->log, rt->log->segments[i], &ts);
 
     *ret = r == 0 && limit >= 0 && rt->now_ms - ts > limit;
     return r;

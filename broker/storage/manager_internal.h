@@ -1,5 +1,5 @@
 /*
- * manager_internal.h - what log_manager.c, log_loader.c and log_keeper.c share
+ * manager_internal.h - what log_manager.c, log_loader.c, log_keeper.c and cleaner.c share
  *
  * `lock` (LOCK_LOGS) guards the table of logs, the names of those on failed dirs, and the counts;
  * it is held for a look, never over I/O. `creating` (LOCK_LOG_CREATE) lets one log at a time come
@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "broker/storage/cleaner.h"
 #include "broker/storage/log_dir.h"
 #include "broker/storage/log_internal.h"
 #include "broker/storage/log_manager.h"
@@ -50,6 +51,7 @@ struct log_manager {
     bool is_any_stale; /* checkpoints on disk still name logs that were deleted */
     _Atomic bool writes_hws;
     struct keeper keeper;
+    struct cleaner *cleaner; /* NULL: nothing is compacted */
 };
 
 /* The dir a log lies in, by the pointer that the log was given. */
@@ -62,6 +64,9 @@ void manager_put_all(struct log **logs, size_t count);
 /* Writes one kind of checkpoint for one dir, from the logs as they stand. */
 int manager_checkpoint(struct log_manager *m, struct log_dir *dir, enum log_dir_file which)
     MUST_CHECK;
+
+/* Retention for one log; a failure takes its dir offline. */
+void manager_retain(struct log_manager *m, struct log *log);
 
 /* Opens what lies in one dir. */
 int loader_load_dir(struct log_manager *m, struct log_dir *dir) MUST_CHECK;

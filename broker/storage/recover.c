@@ -278,7 +278,7 @@ static int sort_out(const char *dir, const struct fs_names *names, struct swap_r
         if (f.base >= first_unfinished) {
             r = remove_file(dir, names->v[i]);
         } else if (f.type == SEGMENT_LOG) {
-            int64_t next = f.base;
+            int64_t next = f.base + 1; /* what it replaces goes, though nothing be left of it */
 
             r = swap_end(dir, names->v[i], &next);
             *ret = ret->any

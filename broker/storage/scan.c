@@ -55,7 +55,7 @@ int head_scan_next(struct head_scan *s, struct batch *ret)
 
 void batch_scan_init(struct batch_scan *s, struct file *file, uint64_t pos, uint64_t end)
 {
-    *s = (struct batch_scan){.file = file, .pos = pos, .end = end};
+    *s = (struct batch_scan){.file = file, .pos = pos, .end = end, .read_ahead = READ_AHEAD};
 }
 
 void batch_scan_deinit(struct batch_scan *s)
@@ -70,7 +70,7 @@ static int fill_buffer(struct batch_scan *s, size_t n)
     if (s->len - s->at >= n)
         return 0;
     size_t held = s->len - s->at;
-    size_t want = (size_t)MIN(s->end - s->pos, (uint64_t)MAX(n, (size_t)READ_AHEAD));
+    size_t want = (size_t)MIN(s->end - s->pos, (uint64_t)MAX(n, s->read_ahead));
 
     if (held > 0)
         memmove(s->buf, s->buf + s->at, held);

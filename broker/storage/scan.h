@@ -34,6 +34,7 @@ struct batch_scan {
     struct file *file;
     uint64_t pos;
     uint64_t end;
+    size_t read_ahead; /* bytes asked of the disk at once; as init sets it, or more */
     uint8_t *buf;
     size_t cap;
     size_t at;

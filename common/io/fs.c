@@ -168,3 +168,10 @@ int fs_stat(const char *path, struct fs_info *ret)
     ret->modified_ms = st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
     return 0;
 }
+
+int fs_set_modified(const char *path, int64_t wall_ms)
+{
+    const struct timespec at = {wall_ms / 1000, wall_ms % 1000 * 1000000};
+
+    return utimensat(AT_FDCWD, path, (const struct timespec[2]){at, at}, 0) < 0 ? -errno : 0;
+}

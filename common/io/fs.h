@@ -87,3 +87,5 @@ struct fs_info {
     bool is_dir;
 };
 int fs_stat(const char *path, struct fs_info *ret) MUST_CHECK;
+/* Makes the file look as if it had been written last at that time. */
+int fs_set_modified(const char *path, int64_t wall_ms) MUST_CHECK;
