@@ -2,7 +2,8 @@
  * coordinator.h - what clients ask of the group coordinator: the checks that come before a group is
  * known, and the group that a call is for (protocol.md 11.7 and the order of checks of each API)
  *
- * Rules of a known group are in rebalance.h. Thread: any; JoinGroup and SyncGroup on a reactor.
+ * Rules of a known group are in rebalance.h. Thread: any; JoinGroup, SyncGroup and LeaveGroup
+ * on a reactor.
  */
 #pragma once
 

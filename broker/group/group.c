@@ -291,6 +291,8 @@ void group_add_pending(struct group *g, struct str id, int64_t due_us)
 {
     struct pending_member *p = xcalloc(1, sizeof *p + id.len);
 
+    if (HASH_COUNT(g->pending) == GROUP_PENDING_MAX)
+        group_drop_pending(g, g->pending);
     memcpy(p + 1, id.p, id.len);
     p->id = (struct str){(const char *)(p + 1), id.len};
     p->due_us = due_us;
@@ -310,7 +312,8 @@ static bool all_know(const struct group *g, struct str name)
 {
     const struct known_protocol *k = known(g, name);
 
-    return k && k->members == group_size(g);
+    /* Where there are no members yet, or no more, all know everything. */
+    return (k ? k->members : 0) == group_size(g);
 }
 
 bool group_supports(const struct group *g, struct str type, const struct member_protocols *p)

@@ -110,6 +110,9 @@ struct group {
 
 enum { GROUP_NEVER_US = INT64_MAX };
 
+/* Ids that nobody has joined with yet cost a client nothing, and so are bounded. */
+enum { GROUP_PENDING_MAX = 10000 };
+
 /* Empty, one reference. id is copied. */
 struct group *group_new(const struct group_env *env, struct str id, int32_t partition,
                         struct reactor *reactor);
@@ -147,6 +150,7 @@ int group_check_member(const struct group *g, struct str id, struct str instance
                        struct member **ret) REQUIRES(g->lock) MUST_CHECK;
 
 struct pending_member *group_pending(const struct group *g, struct str id) REQUIRES(g->lock);
+/* Where there are too many, the oldest is forgotten. */
 void group_add_pending(struct group *g, struct str id, int64_t due_us) REQUIRES(g->lock);
 void group_drop_pending(struct group *g, struct pending_member *p) REQUIRES(g->lock);
 

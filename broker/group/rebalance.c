@@ -121,10 +121,9 @@ static void drop(struct group *g, struct member *m)
 
 static void go_on(struct group *g)
 {
-    if (group_is(g, GROUP_PREPARING_REBALANCE))
-        rebalance_maybe_complete_join(g);
-    else
-        rebalance_prepare(g);
+    rebalance_prepare(g);
+    /* At once, where nobody is left to wait for: who comes next finds an empty group. */
+    rebalance_maybe_complete_join(g);
 }
 
 void rebalance_remove(struct group *g, struct member *m)

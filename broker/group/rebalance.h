@@ -3,7 +3,8 @@
  * 11.7 to 11.11; KIP-62, KIP-345, KIP-394, KIP-800, KIP-814)
  *
  * All take the group's lock themselves, and end calls under it. The checks that come before a group
- * is known (authorisation, which broker coordinates) are the callers'. Thread: any.
+ * is known (authorisation, which broker coordinates) are the callers'. Thread: a reactor's for what
+ * may complete a rebalance, which is stored (join, sync, leave, tick); any for the others.
  */
 #pragma once
 
@@ -17,9 +18,8 @@ struct join_request {
     int32_t rebalance_timeout_ms;
     struct str protocol_type;
     struct member_protocols protocols;
-    bool must_know_id;       /* v4: a new dynamic member is given an id, and joins with that */
-    bool can_skip;           /* v9: a leader may be told to leave the assignment as it is */
-    struct reactor *reactor; /* of the request */
+    bool must_know_id; /* v4: a new dynamic member is given an id, and joins with that */
+    bool can_skip;     /* v9: a leader may be told to leave the assignment as it is */
 };
 
 /* Ends c, or parks it. */

@@ -111,16 +111,17 @@ static void take_back(struct group *g, struct member *m, const struct static_sto
 {
     struct join_call *c = TAKE(m->join);
 
+    /* A rebalance has told it its new id since, which the next record holds. */
+    if (!c)
+        return;
     say_warn("group %.*s: that static member %.*s has come back could not be stored: %s; it joins "
              "again",
              STR_ARG(g->id), STR_ARG(m->instance), err_name(error));
-    g->joined -= c != NULL;
+    g->joined--;
     group_set_protocols(g, m, &s->old_protocols);
     m->rebalance_timeout_ms = s->old_rebalance_timeout_ms;
     m->session_timeout_ms = s->old_session_timeout_ms;
     replace(g, m, s->old_id);
-    if (!c)
-        return;
     struct join_answer a = rebalance_generation(g, STR(""));
     a.error = error;
     a.leader = s->old_leader;
@@ -139,6 +140,7 @@ static void welcome(struct group *g, struct member *m, const struct static_store
         a.members_of = g;
     }
     rebalance_end_join(g, m, &a);
+    rebalance_renew(g, m);
 }
 
 static void on_static_stored(struct group_store *store, int error)
