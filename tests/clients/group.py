@@ -68,11 +68,11 @@ class Member:
 
 
 class Group:
-    """Members of one group, all reading one topic."""
+    """Members of one group, all reading the topic that a load is written to."""
 
-    def __init__(self, cluster, topic, partitions, strategy):
-        self.cluster, self.topic, self.strategy = cluster, topic, strategy
-        self.name, self.partitions = f"group-of-{topic}", list(range(partitions))
+    def __init__(self, load, strategy):
+        self.cluster, self.load, self.topic, self.strategy = load.cluster, load, load.topic, strategy
+        self.name, self.partitions = f"group-of-{load.topic}", list(range(load.partitions))
         self.members, self.all = [], []
 
     def __enter__(self):
@@ -148,6 +148,8 @@ class Group:
     # Waits
 
     def check_alive(self):
+        load = self.load
+        assert load.sums or load.process.poll() is None, f"the producer ended: {load.last_words()}"
         for member in self.members:
             assert member.is_alive(), f"{member.name} died: {member.last_words()}"
 

@@ -13,7 +13,7 @@ ENDS = {0: 20, 1: 20}
 
 def faults(said, ends=None):
     """Of a group whose members said that: {name: lines}."""
-    group = Group(SimpleNamespace(dir=None), "t", 2, "range")
+    group = Group(SimpleNamespace(cluster=None, topic="t", partitions=2), "range")
     for name, lines in said.items():
         member = Member.__new__(Member)
         member.name, member.identity, member.said = name, name.rstrip("'"), []

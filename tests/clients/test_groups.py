@@ -82,11 +82,11 @@ def available(*programs):
     return out
 
 
-def finish(group, load):
+def finish(group):
     """No more records; all there are get processed and committed, and the verdict is good."""
-    load.stop()
-    verdict = load.check()
-    ends = load.ends
+    group.load.stop()
+    verdict = group.load.check()
+    ends = group.load.ends
     group.wait_committed(ends)
     for member in list(group.members):
         group.leave(member)
@@ -117,7 +117,7 @@ def coordinator_dies(group):
 def test_members_come_and_go(cluster, program, strategy):
     command, topic = program(), f"by-{program.__name__}"
     cluster.create_topic(topic, PARTITIONS)
-    with Load(cluster, topic, PARTITIONS, rate=300) as load, Group(cluster, topic, PARTITIONS, strategy) as group:
+    with Load(cluster, topic, PARTITIONS, rate=300) as load, Group(load, strategy) as group:
         first, second = group.join(command), group.join(command)
         group.wait_settled()
         group.wait_progress()
@@ -130,14 +130,14 @@ def test_members_come_and_go(cluster, program, strategy):
         group.wait_settled()
         group.wait_progress()
         coordinator_dies(group)
-        finish(group, load)
+        finish(group)
 
 
 def test_one_group_of_many_kinds(cluster, rounds):
     """Clients of all kinds share a group; one leads it, all understand each other."""
     programs, chance = available(kafka_python, confluent, java, franz_go), random.Random(20261130)
     cluster.create_topic("shared", PARTITIONS)
-    with Load(cluster, "shared", PARTITIONS, rate=300) as load, Group(cluster, "shared", PARTITIONS, "range") as group:
+    with Load(cluster, "shared", PARTITIONS, rate=300) as load, Group(load, "range") as group:
         for program in programs:
             group.join(program)
         group.wait_settled()
@@ -149,14 +149,14 @@ def test_one_group_of_many_kinds(cluster, rounds):
             group.join(chance.choice(programs))
             group.wait_settled()
             coordinator_dies(group)
-        finish(group, load)
+        finish(group)
 
 
 def test_static_members_restart_unnoticed(cluster):
     """KIP-345: within its session's time a member with an instance id comes back to what it had."""
     programs = available(kafka_python, confluent, java, franz_go)
     cluster.create_topic("static", PARTITIONS)
-    with Load(cluster, "static", PARTITIONS, rate=300) as load, Group(cluster, "static", PARTITIONS, "range") as group:
+    with Load(cluster, "static", PARTITIONS, rate=300) as load, Group(load, "range") as group:
         members = [group.join(program, f"instance-{i}") for i, program in enumerate(programs)]
         group.wait_settled()
         for i, program in enumerate(programs):
@@ -171,4 +171,4 @@ def test_static_members_restart_unnoticed(cluster):
                 members[i] = again
                 noticed = [m.name for m, before in claims.items() if m.claims() != before]
                 assert not noticed, f"the restart of {again.name} was noticed by {noticed}"
-        finish(group, load)
+        finish(group)
