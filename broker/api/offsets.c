@@ -108,6 +108,9 @@ static void answer_commit(struct group_commit *commit)
     request_reply(c->req, resp);
 }
 
+/* Whatever ZooKeeper's trouble, and for a node that holds no number: UNKNOWN_SERVER_ERROR. */
+enum { ZOOKEEPER_FAILED = -EPROTO };
+
 /* Version 0, on a worker. */
 static void commit_to_zookeeper(struct job *j)
 {
@@ -132,7 +135,7 @@ static void commit_to_zookeeper(struct job *j)
         struct commit_entry *e = &c->commit.entries[i];
 
         if (!e->error && v[n++].result != ZK_OK)
-            e->error = zk_result_err(v[n - 1].result);
+            e->error = ZOOKEEPER_FAILED;
     }
     answer_commit(&c->commit);
 }
@@ -319,7 +322,7 @@ static void fetch_from_zookeeper(struct job *j)
         if (!metadata_partition(s, r->topic, r->partition) || v[i].result == ZK_NO_NODE)
             r->error = UNKNOWN_TOPIC_OR_PARTITION;
         else if (v[i].result != ZK_OK)
-            r->error = zk_result_err(v[i].result);
+            r->error = ZOOKEEPER_FAILED;
         else
             r->c.offset = v[i].offset;
     }

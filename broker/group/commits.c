@@ -1,5 +1,5 @@
 /*
- * offsets.c - topics by name, and in each a sorted array of slots
+ * commits.c - topics by name, and in each a sorted array of slots
  *
  * A slot is 64 bytes: what is committed, and how many appends are under way. It exists as long as
  * there is either. A transaction's offsets are a table of the same kind, in which nothing is ever

@@ -1,5 +1,5 @@
 /*
- * offsets.h - what one group has committed: an offset for each partition of each topic
+ * commits.h - what one group has committed: an offset for each partition of each topic
  *
  * Topics by name; the partitions of a topic in one array, in ascending order, since most groups
  * commit all of them. A commit is counted as pending while its record is being appended, and shows

@@ -109,19 +109,25 @@ static bool doom_each(void *ctx, struct str topic, int32_t partition,
 
 /* ---- and goes ---- */
 
-/* Out of the table, with tombstones. */
-static void remove_offsets(struct group *g, struct tombstones *t, const struct doomed_list *l)
+/* commits_remove() or commits_drop() */
+typedef bool (*take_fn)(struct commits *o, struct str topic, int32_t partition);
+
+/* Out of the table, with a tombstone. */
+static void take_out(struct group *g, struct tombstones *t, take_fn take, const struct doomed *d)
     REQUIRES(g->lock)
 {
-    for (size_t i = 0; i < l->count; i++) {
-        struct group_key key = {.kind = GROUP_KEY_OFFSET,
-                                .group = g->id,
-                                .topic = l->v[i].topic,
-                                .partition = l->v[i].partition};
+    struct group_key key = {
+        .kind = GROUP_KEY_OFFSET, .group = g->id, .topic = d->topic, .partition = d->partition};
 
-        if (commits_remove(&g->offsets, key.topic, key.partition))
-            add(t, &key);
-    }
+    if (take(&g->offsets, key.topic, key.partition))
+        add(t, &key);
+}
+
+static void take_all_out(struct group *g, struct tombstones *t, take_fn take,
+                         const struct doomed_list *l) REQUIRES(g->lock)
+{
+    for (size_t i = 0; i < l->count; i++)
+        take_out(g, t, take, &l->v[i]);
 }
 
 /* A group that never had members has no record either. */
@@ -160,7 +166,8 @@ void group_cleanup(struct group_manager *m, struct group *g, int64_t now_ms)
     begin(&t, m, g);
     set_age(m, g, now_ms, &l);
     commits_each(&g->offsets, judge, &l);
-    remove_offsets(g, &t, &l);
+    /* What an open transaction holds has been acknowledged, and counts at its marker. */
+    take_all_out(g, &t, commits_drop, &l);
     bool is_over = group_is(g, GROUP_EMPTY) && commits_is_empty(&g->offsets);
     if (is_over)
         bury(m, g, &t);
@@ -187,7 +194,7 @@ int group_cleanup_delete(struct group_manager *m, struct str group_id)
         return NON_EMPTY_GROUP;
     begin(&t, m, g);
     commits_each(&g->offsets, doom_each, &l);
-    remove_offsets(g, &t, &l);
+    take_all_out(g, &t, commits_remove, &l);
     bury(m, g, &t);
     end(&t);
     say_info("group %.*s: deleted offsets=%zu", STR_ARG(g->id), l.count);
@@ -232,7 +239,7 @@ int group_cleanup_delete_offsets(struct group_manager *m, struct str group_id,
     if (r)
         return r;
     begin(&t, m, g);
-    remove_offsets(g, &t, &l);
+    take_all_out(g, &t, commits_remove, &l);
     end(&t);
     return 0;
 }
@@ -248,16 +255,12 @@ struct gone {
 static bool remove_gone(struct group *g, void *ctx)
 {
     const struct gone *gone = ctx;
-    CLEANUP(doomed_list_deinit) struct doomed_list l = {0};
     struct tombstones t;
 
     LOCK_SCOPE(&g->lock);
-    for (size_t i = 0; i < gone->count; i++) {
-        if (commits_find(&g->offsets, gone->v[i].topic, gone->v[i].partition))
-            doom(&l, gone->v[i].topic, gone->v[i].partition);
-    }
     begin(&t, gone->manager, g);
-    remove_offsets(g, &t, &l);
+    for (size_t i = 0; i < gone->count; i++)
+        take_out(g, &t, commits_remove, &(struct doomed){gone->v[i].topic, gone->v[i].partition});
     end(&t);
     return true;
 }

@@ -102,7 +102,7 @@ static int load_offset(struct loader *l, const struct batch *b, const struct rec
     struct committed c;
 
     if (!rec->value.p) {
-        commits_remove(o, key->topic, key->partition);
+        commits_drop(o, key->topic, key->partition);
         return 0;
     }
     int r = offset_value_parse(rec->value, &l->arena, &c);

@@ -266,7 +266,7 @@ class Load:
              *client_options(cluster, "enable.idempotence=true", "acks=all", "request.timeout.ms=10000",
                              "message.timeout.ms=300000")],
             stdout=subprocess.PIPE, stderr=self.errors, text=True, env=CLIENT_ENV)
-        self.sums = None
+        self.sums, self.ends = None, dict.fromkeys(range(partitions), 0)
 
     def __enter__(self):
         self.wait_acks(10)
@@ -316,10 +316,14 @@ class Load:
         return self.sums
 
     def check(self):
-        """Reads everything back and compares; returns the verdict, which has no faults."""
+        """Reads everything back and compares; returns the verdict, which has no faults. Sets ends: {partition: offset
+        behind its last record}."""
         sums = self.sums or self.stop()
         assert not sums["fatal"], f"the producer met a fatal error: {self.last_words()}"
         lines = read_topic(self.cluster, self.topic, self.partitions)
+        for line in lines:
+            partition, offset, _ = line.split()
+            self.ends[int(partition)] = int(offset) + 1
         with open(self.log, encoding="utf-8") as log:
             verdict = checker.compare(log, lines, sums["sent"])
         assert not verdict.faults(), str(verdict)

@@ -141,6 +141,41 @@ class Connection:
             lambda: (r.take("h"), r.take("i"), r.take("i"), r.array(lambda: r.take("i")),
                      r.array(lambda: r.take("i"))))))[0][0]
 
+    def coordinator(self, group):
+        """(error code, broker id) of a consumer group's."""
+        self.send(10, 0, string(group))
+        r = self.answer()
+        return r.take("h"), r.take("i")
+
+    def committed(self, group, topic, partitions):
+        """(error code, {partition: offset}), asked of the coordinator."""
+        self.send(9, 2, string(group) + array([string(topic) + array([struct.pack(">i", p) for p in partitions])]))
+        r = self.answer()
+
+        def partition():
+            number, offset, _, code = r.take("i"), r.take("q"), r.string(), r.take("h")
+            assert code == 0, f"offset of {topic}-{number}: error {code}"
+            return number, offset
+        topics = dict(r.array(lambda: (r.string(), dict(r.array(partition)))))
+        return r.take("h"), topics.get(topic, {})
+
+    def commit_in_zookeeper(self, group, topic, offsets, metadata=""):
+        """OffsetCommit v0 of {partition: offset}; {partition: error code}."""
+        self.send(8, 0, string(group) + array([string(topic) + array(
+            [struct.pack(">iq", p, offset) + string(metadata) for p, offset in offsets.items()])]))
+        r = self.answer()
+        return dict(r.array(lambda: (r.string(), dict(r.array(lambda: (r.take("i"), r.take("h"))))))[0][1])
+
+    def committed_in_zookeeper(self, group, topic, partitions):
+        """OffsetFetch v0; {partition: (offset, error code)}."""
+        self.send(9, 0, string(group) + array([string(topic) + array([struct.pack(">i", p) for p in partitions])]))
+        r = self.answer()
+
+        def partition():
+            number, offset, _ = r.take("i"), r.take("q"), r.string()
+            return number, (offset, r.take("h"))
+        return dict(r.array(lambda: (r.string(), dict(r.array(partition))))[0][1])
+
     def create_topic(self, name, partitions, replicas, configs=()):
         """The error code and message."""
         return self.create_topics([name], partitions, replicas, configs)[0][1:]

@@ -1,5 +1,5 @@
 /*
- * test_offsets.c - each rule by itself, and long random histories against a model that is a plain
+ * test_commits.c - each rule by itself, and long random histories against a model that is a plain
  * array
  */
 #include "broker/group/commits.h"

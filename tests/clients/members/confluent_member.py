@@ -1,0 +1,53 @@
+"""A member on confluent-kafka, which is librdkafka; what it is told and what it says: README.md."""
+
+import struct
+import sys
+import threading
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+bootstrap, topic, group, strategy = sys.argv[1:5]
+instance = {"group.instance.id": sys.argv[5]} if len(sys.argv) > 5 else {}
+over = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
+consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "enable.auto.commit": False,
+                     "auto.offset.reset": "earliest", "partition.assignment.strategy": strategy,
+                     "session.timeout.ms": 20000 if instance else 6000, **instance, "heartbeat.interval.ms": 1000, "max.poll.interval.ms": 20000,
+                     "socket.timeout.ms": 10000, "topic.metadata.refresh.interval.ms": 5000,
+                     "reconnect.backoff.max.ms": 500})
+MAGIC = b"CGMDv2:"
+
+
+def generation():
+    """librdkafka tells it only in what a transactional producer would be handed."""
+    metadata = consumer.consumer_group_metadata()
+    assert metadata.startswith(MAGIC), metadata
+    return struct.unpack_from("=i", metadata, len(MAGIC))[0]
+
+
+def on_assign(_, assigned):
+    owned = ",".join(str(p) for p in sorted(a.partition for a in assigned))
+    print("own", generation(), owned or "-", flush=True)
+
+
+consumer.subscribe([topic], on_assign=on_assign)
+while not over.is_set():
+    runs = {}
+    for message in consumer.consume(500, 0.2):
+        if message.error():
+            print("consume:", message.error(), file=sys.stderr)
+        else:
+            run = runs.setdefault(message.partition(), [message.offset(), 0, 0])
+            run[1:] = message.offset(), run[2] + 1
+    for partition, run in runs.items():
+        print("done", partition, *run)
+    sys.stdout.flush()
+    if runs:
+        try:
+            consumer.commit(offsets=[TopicPartition(topic, p, run[1] + 1) for p, run in runs.items()],
+                            asynchronous=False)
+            for partition, run in runs.items():
+                print("kept", partition, run[1] + 1)
+        except KafkaException as e:
+            print("commit:", e, file=sys.stderr)
+consumer.close()
