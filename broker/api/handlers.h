@@ -29,6 +29,8 @@ void handle_init_producer_id(struct broker *b, struct request *req);
 void handle_alter_partition(struct broker *b, struct request *req);
 void handle_controlled_shutdown(struct broker *b, struct request *req);
 void handle_allocate_producer_ids(struct broker *b, struct request *req);
+void handle_alter_partition_reassignments(struct broker *b, struct request *req);
+void handle_list_partition_reassignments(struct broker *b, struct request *req);
 /* elect.c */
 void handle_elect_leaders(struct broker *b, struct request *req);
 /* produce.c */
