@@ -269,14 +269,16 @@ static enum zk_result set_out(struct controller *c, struct moves *m)
     if (!pick(c, m, is_incomplete))
         return ZK_OK;
     enum zk_result r = reassign_write_epochs(c, m);
+    if (r != ZK_OK)
+        return r;
     fanout_begin(&c->fanout);
     MOVES_EACH_PICKED(m, mv)
     {
         fanout_lead(&c->fanout, assignment_origin(&m->arena, &mv->to), mv->p, false);
         fanout_lead(&c->fanout, partition_adding(mv->p), mv->p, true);
     }
-    controller_close_batch(c, r);
-    return r == ZK_OK ? start_replicas(c, m) : r;
+    fanout_flush(&c->fanout);
+    return start_replicas(c, m);
 }
 
 /* ---- B: the end ---- */
@@ -341,18 +343,19 @@ static bool leader_goes(const struct controller *c, const struct move *mv)
 static enum zk_result move_leaders(struct controller *c, struct moves *m)
 {
     CLEANUP(partition_list_deinit) struct partition_list to_elect = {0};
-    enum zk_result r = ZK_OK;
 
     if (pick(c, m, leader_goes))
         list_picked(m, &to_elect);
     if (pick(c, m, leader_stays)) {
-        r = reassign_write_epochs(c, m);
+        enum zk_result r = reassign_write_epochs(c, m);
+        if (r != ZK_OK)
+            return r;
         fanout_begin(&c->fanout);
         MOVES_EACH_PICKED(m, mv)
         fanout_lead(&c->fanout, partition_replicas(mv->p), mv->p, false);
-        controller_close_batch(c, r);
+        fanout_flush(&c->fanout);
     }
-    return r == ZK_OK ? partition_sm_elect(c, &to_elect, ELECT_REASSIGN, false, NULL) : r;
+    return partition_sm_elect(c, &to_elect, ELECT_REASSIGN, false, NULL);
 }
 
 /* Back to before B: whoever would be deleted may be the only one that has everything. */
