@@ -3,8 +3,9 @@
  *
  * 1 is the controller, unless it is said otherwise.
  */
-#include "controller/reassign_calls.h"
+#include "controller/reassign.h"
 
+#include "controller/reassign_calls.h"
 #include "tests/support/fake_cluster.h"
 #include "tests/support/test_main.h"
 #include "zk/zk_admin.h"
@@ -667,9 +668,10 @@ START_TEST(many_partitions_take_the_round_trips_of_one)
     struct fake_cluster f;
     char partitions[1000] = "";
     uint64_t rounds[2];
+    size_t at = 0;
 
     for (int i = 0; i < 50; i++)
-        strcat(partitions, i ? ";1,2" : "1,2");
+        at += (size_t)snprintf(partitions + at, sizeof partitions - at, i ? ";1,2" : "1,2");
     fake_cluster_init(&f, 3);
     fake_cluster_create(&f, "t", "1,2");
     fake_cluster_create(&f, "u", partitions);
