@@ -59,8 +59,8 @@ struct topic_conf *topic_conf_ref(struct topic_conf *c)
 struct topic_conf *topic_conf_unref(struct topic_conf *c)
 {
     if (c && --c->refs == 0) {
-        free(c->leader_throttled_replicas);
-        free(c->follower_throttled_replicas);
+        throttled_deinit(&c->leader_throttled);
+        throttled_deinit(&c->follower_throttled);
         free(c);
     }
     return NULL;
@@ -72,8 +72,8 @@ struct topic_conf *topic_conf_copy(const struct topic_conf *c)
 
     *copy = *c;
     copy->refs = 1;
-    copy->leader_throttled_replicas = xstrdup(c->leader_throttled_replicas);
-    copy->follower_throttled_replicas = xstrdup(c->follower_throttled_replicas);
+    throttled_copy(&copy->leader_throttled, &c->leader_throttled);
+    throttled_copy(&copy->follower_throttled, &c->follower_throttled);
     return copy;
 }
 
@@ -133,9 +133,9 @@ static struct topic_conf *from_values(const struct topic_values *v)
         .segment_jitter_ms = v->segment_jitter_ms,
         .segment_ms = v->segment_ms,
         .unclean_leader_election_enable = v->unclean_leader_election_enable,
-        .leader_throttled_replicas = xstrdup(v->leader_replication_throttled_replicas),
-        .follower_throttled_replicas = xstrdup(v->follower_replication_throttled_replicas),
     };
+    throttled_parse(&c->leader_throttled, v->leader_replication_throttled_replicas);
+    throttled_parse(&c->follower_throttled, v->follower_replication_throttled_replicas);
     return c;
 }
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "broker/config/throttled.h"
 #include "common/base/str.h"
 #include "common/conf/conf.h"
 #include "common/record/batch.h"
@@ -40,8 +41,8 @@ struct topic_conf {
     int64_t segment_jitter_ms;
     int64_t segment_ms;
     bool unclean_leader_election_enable;
-    char *leader_throttled_replicas;   /* as given; "" none */
-    char *follower_throttled_replicas; /* as given; "" none */
+    struct throttled leader_throttled;   /* while they send */
+    struct throttled follower_throttled; /* while they fetch */
 };
 
 /* Kafka's built-in defaults, one reference; for tests and as the base that overrides are applied
