@@ -372,7 +372,7 @@ static void take_request(struct wishes *ws, const struct alter_partition_reassig
             ws->v[ws->count] = (struct wish){.topic = req->topics[i].name,
                                              .partition = rp->partition_index,
                                              .target = {rp->replicas, rp->replicas_count},
-                                             .is_cancel = !rp->replicas,
+                                             .is_cancel = rp->replicas_count < 0,
                                              .seq = ws->count};
             ws->count++;
         }
@@ -513,7 +513,7 @@ enum zk_result reassign_list(struct controller *c, struct controller_call *call)
     const struct list_partition_reassignments_request *req = call->request;
     struct listing l = {call->arena, arena_zalloc(call->arena, sizeof *l.resp)};
 
-    if (req->topics)
+    if (req->topics_count >= 0)
         list_asked(c, req, &l);
     else
         list_all(c, &l);

@@ -169,7 +169,7 @@ static void describe(struct job *j)
     const struct describe_log_dirs_request *body = l->req->body;
     int dirs = log_manager_dir_count(l->b->logs);
 
-    if (body->topics)
+    if (body->topics_count >= 0)
         take_wanted(l);
     log_manager_each(l->b->logs, take_log, l);
     if (l->count)

@@ -3,8 +3,8 @@
  *
  * A ring of samples, each of a window's length; the rate is what they hold over the time that they
  * span, one window at least. All traffic of throttled replicas is counted, and those that are not
- * in sync wait while the rate is above the limit; without one nothing is counted. Which replicas are throttled is the topics'
- * business (broker/config/throttled.h).
+ * in sync wait while the rate is above the limit; without one nothing is counted. Which replicas
+ * are throttled is the topics' business (broker/config/throttled.h).
  *
  * Thread: any; LOCK_REPL_QUOTA inside, and none where there is no limit.
  */

@@ -312,7 +312,8 @@ int fake_cluster_reassign(struct fake_cluster *f, const char *topic, int partiti
                           const char *replicas)
 {
     struct fake_broker *b = fake_cluster_active(f);
-    struct alter_partition_reassignments_request_partition rp = {.partition_index = partition};
+    struct alter_partition_reassignments_request_partition rp = {.partition_index = partition,
+                                                                 .replicas_count = -1};
     struct alter_partition_reassignments_request_topic rt = {
         .name = str_of(topic), .partitions = &rp, .partitions_count = 1};
     struct alter_partition_reassignments_request req = {.topics = &rt, .topics_count = 1};

@@ -496,7 +496,7 @@ static struct list_partition_reassignments_response *list(struct fake_cluster *f
                                                             .partition_indexes_count = 4};
     struct list_partition_reassignments_request_topic topics[] = {rt, rt};
     struct list_partition_reassignments_request req = {.topics = topic ? topics : NULL,
-                                                       .topics_count = topic ? 2 : 0};
+                                                       .topics_count = topic ? 2 : -1};
     struct controller_call call = {.arena = &f->arena, .request = &req};
 
     ck_assert_int_eq(reassign_list(fake_cluster_active(f)->c, &call), ZK_OK);

@@ -88,7 +88,7 @@ START_TEST(all_logs_are_told_by_topic)
     struct node_produce *p = node_produce(&one, "t", 1, 1000, "value");
     ck_assert_int_eq(p->error, 0);
     node_produce_free(p);
-    struct describe_log_dirs_request all = {0};
+    struct describe_log_dirs_request all = {.topics_count = -1};
     const struct describe_log_dirs_response_result *res = ask(&all, 4);
     ck_assert_int_eq(res->error_code, 0);
     ck_assert(str_eqz(res->log_dir, one.dir));
@@ -128,7 +128,7 @@ END_TEST
 
 START_TEST(log_without_replica_has_no_lag)
 {
-    struct describe_log_dirs_request all = {0};
+    struct describe_log_dirs_request all = {.topics_count = -1};
 
     begin();
     lead("t", 0);
@@ -142,7 +142,7 @@ END_TEST
 
 START_TEST(failed_dir_is_an_error)
 {
-    struct describe_log_dirs_request all = {0};
+    struct describe_log_dirs_request all = {.topics_count = -1};
 
     begin();
     lead("t", 0);
