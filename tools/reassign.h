@@ -92,8 +92,8 @@ bool replica_ids_has(const struct replica_ids *ids, int32_t id);
 
 /* ---- reassign_cluster.c ---- */
 
-/* Partitions of these topics as they are now, sorted; an unknown topic is an error where must_exist,
- * else left out. */
+/* Partitions of these topics as they are now, sorted; an unknown topic is an error where
+ * must_exist, else left out. */
 int reassign_current(struct reassign *ra, const struct str *topics, size_t count, bool must_exist,
                      struct plan *ret) MUST_CHECK;
 /* The topics of a plan, each once, sorted. */

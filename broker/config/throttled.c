@@ -3,6 +3,12 @@
 #include "common/base/mem.h"
 #include "common/base/str.h"
 
+struct throttled {
+    bool is_all;
+    int64_t *v; /* partition << 32 | broker, ascending */
+    size_t count;
+};
+
 static int64_t key_of(int32_t partition, int32_t broker)
 {
     return (int64_t)partition << 32 | (uint32_t)broker;
@@ -28,37 +34,38 @@ static bool parse_one(struct str item, int64_t *ret)
     return true;
 }
 
-void throttled_parse(struct throttled *t, const char *list)
+struct throttled *throttled_parse(const char *list)
 {
+    struct throttled t = {.is_all = str_eqz(str_trim(str_of(list)), "*")};
     struct str rest = str_of(list), item;
     size_t cap = 0;
 
-    *t = (struct throttled){.is_all = str_eqz(str_trim(rest), "*")};
-    while (!t->is_all && str_split(&rest, ',', &item)) {
-        xgrow(t->v, cap, t->count + 1);
-        t->count += parse_one(str_trim(item), &t->v[t->count]);
+    while (!t.is_all && str_split(&rest, ',', &item)) {
+        xgrow(t.v, cap, t.count + 1);
+        t.count += parse_one(str_trim(item), &t.v[t.count]);
     }
-    if (t->count)
-        qsort(t->v, t->count, sizeof *t->v, by_key);
+    if (!t.is_all && t.count == 0) {
+        free(t.v);
+        return NULL;
+    }
+    if (t.count)
+        qsort(t.v, t.count, sizeof *t.v, by_key);
+    struct throttled *made = xnew(struct throttled);
+    *made = t;
+    return made;
 }
 
-void throttled_copy(struct throttled *to, const struct throttled *from)
+struct throttled *throttled_free(struct throttled *t)
 {
-    *to = *from;
-    to->v = from->count ? xnew_array(int64_t, from->count) : NULL;
-    if (from->count)
-        memcpy(to->v, from->v, from->count * sizeof *to->v);
-}
-
-void throttled_deinit(struct throttled *t)
-{
-    free(t->v);
-    *t = (struct throttled){0};
+    if (t)
+        free(t->v);
+    free(t);
+    return NULL;
 }
 
 bool throttled_has(const struct throttled *t, int32_t partition, int32_t broker)
 {
     int64_t key = key_of(partition, broker);
 
-    return t->is_all || (t->count && bsearch(&key, t->v, t->count, sizeof key, by_key));
+    return t && (t->is_all || bsearch(&key, t->v, t->count, sizeof key, by_key));
 }

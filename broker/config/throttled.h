@@ -10,14 +10,12 @@
 
 #include "common/base/base.h"
 
-struct throttled {
-    bool is_all;
-    int64_t *v; /* partition << 32 | broker, ascending */
-    size_t count;
-};
+struct throttled;
 
-/* Entries that are none are passed over: whoever sets the list is told. */
-void throttled_parse(struct throttled *t, const char *list);
-void throttled_copy(struct throttled *to, const struct throttled *from);
-void throttled_deinit(struct throttled *t);
+/* NULL where nothing is listed. Entries that are none are passed over: whoever sets the list is
+ * told. */
+struct throttled *throttled_parse(const char *list);
+/* NULL-safe, returns NULL. */
+struct throttled *throttled_free(struct throttled *t);
+/* NULL has none. */
 bool throttled_has(const struct throttled *t, int32_t partition, int32_t broker);

@@ -1,6 +1,7 @@
 #include "broker/config/topic_conf.h"
 
 #include "broker/config/broker_conf.h"
+#include "broker/config/throttled.h"
 #include "broker/config/topic_defaults.h"
 #include "common/base/mem.h"
 #include "common/conf/checks.h"
@@ -59,8 +60,10 @@ struct topic_conf *topic_conf_ref(struct topic_conf *c)
 struct topic_conf *topic_conf_unref(struct topic_conf *c)
 {
     if (c && --c->refs == 0) {
-        throttled_deinit(&c->leader_throttled);
-        throttled_deinit(&c->follower_throttled);
+        throttled_free(c->leader_throttled);
+        throttled_free(c->follower_throttled);
+        free(c->leader_throttled_replicas);
+        free(c->follower_throttled_replicas);
         free(c);
     }
     return NULL;
@@ -71,9 +74,11 @@ struct topic_conf *topic_conf_copy(const struct topic_conf *c)
     struct topic_conf *copy = xmalloc(sizeof *copy);
 
     *copy = *c;
+    copy->leader_throttled = throttled_parse(c->leader_throttled_replicas);
+    copy->follower_throttled = throttled_parse(c->follower_throttled_replicas);
     copy->refs = 1;
-    throttled_copy(&copy->leader_throttled, &c->leader_throttled);
-    throttled_copy(&copy->follower_throttled, &c->follower_throttled);
+    copy->leader_throttled_replicas = xstrdup(c->leader_throttled_replicas);
+    copy->follower_throttled_replicas = xstrdup(c->follower_throttled_replicas);
     return copy;
 }
 
@@ -133,9 +138,11 @@ static struct topic_conf *from_values(const struct topic_values *v)
         .segment_jitter_ms = v->segment_jitter_ms,
         .segment_ms = v->segment_ms,
         .unclean_leader_election_enable = v->unclean_leader_election_enable,
+        .leader_throttled_replicas = xstrdup(v->leader_replication_throttled_replicas),
+        .follower_throttled_replicas = xstrdup(v->follower_replication_throttled_replicas),
     };
-    throttled_parse(&c->leader_throttled, v->leader_replication_throttled_replicas);
-    throttled_parse(&c->follower_throttled, v->follower_replication_throttled_replicas);
+    c->leader_throttled = throttled_parse(v->leader_replication_throttled_replicas);
+    c->follower_throttled = throttled_parse(v->follower_replication_throttled_replicas);
     return c;
 }
 

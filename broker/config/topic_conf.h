@@ -5,16 +5,19 @@
  */
 #pragma once
 
-#include "broker/config/throttled.h"
 #include "common/base/str.h"
 #include "common/conf/conf.h"
 #include "common/record/batch.h"
+
+struct throttled;
 
 enum { CLEANUP_DELETE = 1, CLEANUP_COMPACT = 2 };
 
 struct topic_conf {
     _Atomic unsigned refs;
-    unsigned cleanup_policy; /* CLEANUP_ bits */
+    unsigned cleanup_policy;              /* CLEANUP_ bits */
+    struct throttled *leader_throttled;   /* while they send; NULL: none */
+    struct throttled *follower_throttled; /* while they fetch; NULL: none */
     enum compression compression;
     int compression_gzip_level; /* -1 = the library's own */
     int compression_lz4_level;
@@ -41,8 +44,8 @@ struct topic_conf {
     int64_t segment_jitter_ms;
     int64_t segment_ms;
     bool unclean_leader_election_enable;
-    struct throttled leader_throttled;   /* while they send */
-    struct throttled follower_throttled; /* while they fetch */
+    char *leader_throttled_replicas;   /* as given; "" none */
+    char *follower_throttled_replicas; /* as given; "" none */
 };
 
 /* Kafka's built-in defaults, one reference; for tests and as the base that overrides are applied

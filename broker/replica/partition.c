@@ -1,5 +1,6 @@
 #include "broker/replica/partition.h"
 
+#include "broker/config/throttled.h"
 #include "common/base/be.h"
 #include "common/base/containers.h"
 #include "common/base/err.h"
@@ -135,7 +136,7 @@ int partition_io_error(struct partition *part, int r, const char *what)
 bool partition_leads_throttled(const struct partition *part)
 {
     struct topic_conf *conf = log_conf(part->log);
-    bool is = throttled_has(&conf->leader_throttled, part->id, part->env->broker_id);
+    bool is = throttled_has(conf->leader_throttled, part->id, part->env->broker_id);
 
     topic_conf_unref(conf);
     return is;
@@ -144,7 +145,7 @@ bool partition_leads_throttled(const struct partition *part)
 bool partition_follows_throttled(struct partition *part)
 {
     struct topic_conf *conf = partition_conf(part);
-    bool is = conf && throttled_has(&conf->follower_throttled, part->id, part->env->broker_id);
+    bool is = conf && throttled_has(conf->follower_throttled, part->id, part->env->broker_id);
 
     topic_conf_unref(conf);
     return is;

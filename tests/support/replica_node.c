@@ -3,6 +3,7 @@
  */
 #include "tests/support/replica_node.h"
 
+#include "broker/config/throttled.h"
 #include "broker/replica/fetcher_pool.h"
 #include "broker/replica/offsets.h"
 #include "broker/replica/partition.h"
@@ -175,8 +176,8 @@ static struct topic_conf *conf_of(void *ctx, const char *topic UNUSED)
 
     c->min_insync_replicas = n->world->min_isr;
     if (n->world->throttled) {
-        throttled_parse(&c->leader_throttled, n->world->throttled);
-        throttled_parse(&c->follower_throttled, n->world->throttled);
+        c->leader_throttled = throttled_parse(n->world->throttled);
+        c->follower_throttled = throttled_parse(n->world->throttled);
     }
     if (n->world->segment_bytes)
         c->segment_bytes = n->world->segment_bytes;
