@@ -419,6 +419,7 @@ enum zk_result reassign_alter(struct controller *c, struct controller_call *call
     if (r == ZK_OK) {
         conclude(&ws, &m);
         answer(&ws, resp);
+        resp->error_message = STR(""); /* as Kafka has it, not null */
     } else {
         bool is_over = controller_is_over(r);
         resp->error_code = is_over ? NOT_CONTROLLER : err_to_wire(zk_result_err(r));
@@ -517,6 +518,7 @@ enum zk_result reassign_list(struct controller *c, struct controller_call *call)
         list_asked(c, req, &l);
     else
         list_all(c, &l);
+    l.resp->error_message = STR("");
     call->response = l.resp;
     return ZK_OK;
 }

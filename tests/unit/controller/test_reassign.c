@@ -516,6 +516,7 @@ START_TEST(moves_are_listed)
     ck_assert_int_eq(list(&f, NULL)->topics_count, 2);
     ck_assert_int_eq(list(&f, "v")->topics_count, 0);
     const struct list_partition_reassignments_response *resp = list(&f, "t");
+    ck_assert(str_eqz(resp->error_message, "") && !str_is_null(resp->error_message));
     ck_assert_int_eq(resp->topics_count, 1);
     ck_assert_int_eq(resp->topics[0].partitions_count, 1);
     const struct list_partition_reassignments_response_partition *p =
