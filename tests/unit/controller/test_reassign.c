@@ -669,6 +669,7 @@ START_TEST(many_partitions_take_the_round_trips_of_one)
     struct fake_cluster f;
     char partitions[1000] = "";
     uint64_t rounds[2];
+    int32_t target[] = {3};
     size_t at = 0;
 
     for (int i = 0; i < 50; i++)
@@ -684,7 +685,7 @@ START_TEST(many_partitions_take_the_round_trips_of_one)
         struct controller_call call = {.arena = &f.arena, .request = &req, .ctx = &f};
         for (int i = 0; i < 50; i++) {
             rp[i].partition_index = i;
-            rp[i].replicas = (int32_t[]){3};
+            rp[i].replicas = target;
             rp[i].replicas_count = 1;
         }
         uint64_t before = fake_zk_rounds(f.brokers[1].zk);
