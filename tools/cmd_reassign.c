@@ -198,14 +198,28 @@ static int run(struct reassign *ra, int action)
     int r = opts_text(ra->o, RA_CONFIG_FILE, &co.config_file, &ra->why);
 
     r = r < 0 ? r : opts_text(ra->o, RA_BOOTSTRAP, &co.bootstrap, &ra->why);
-    r = r < 0 ? r : read_numbers(ra);
     if (r < 0)
         return tool_misused(ra->o->inv, "%s", ra->why.s);
+    r = read_numbers(ra);
+    if (r < 0)
+        return ra->o->inv->as_kafka ? fail(ra) : tool_misused(ra->o->inv, "%s", ra->why.s);
     ra->is_additional = opts_has(ra->o, RA_ADDITIONAL);
     ra->keeps_throttles = opts_has(ra->o, RA_KEEP_THROTTLES);
     r = cluster_open(&co, &ra->why, &ra->cluster);
     r = r ? r : act(ra, action);
     return r == 0 ? tool_done(ra->o->inv) : fail(ra);
+}
+
+/* Kafka's tool lets Java print what its option parser throws. */
+static int misused(const struct invocation *inv, const char *why)
+{
+    const char *what = strstr(why, "is not a recognized option") ? "Unrecognized"
+                                                                 : "OptionMissingRequiredArgument";
+
+    if (!inv->as_kafka)
+        return tool_misused(inv, "%s", why);
+    return tool_misused(inv, "Exception in thread \"main\" joptsimple.%s%sException: %s", what,
+                        *what == 'U' ? "Option" : "", why);
 }
 
 int cmd_reassign(const struct invocation *inv)
@@ -216,7 +230,7 @@ int cmd_reassign(const struct invocation *inv)
     int code;
 
     if (opts_parse(&o, &def, inv, &ra.why) < 0)
-        code = tool_misused(inv, "%s", ra.why.s);
+        code = misused(inv, ra.why.s);
     else if (!opts_answered(&o, RA_HELP, RA_VERSION, &code))
         code = find_action(&ra, &action) < 0 || check_options(&ra, action) < 0
                    ? opts_usage(&o, ra.why.s)
