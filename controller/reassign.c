@@ -10,6 +10,8 @@
 #include "zk/zk_paths.h"
 #include "zk/zk_states.h"
 
+enum { SAY_EACH_MAX = 20 }; /* from here on an event is one line, not one per partition */
+
 void moves_deinit(struct moves *m)
 {
     free(m->v);
@@ -207,8 +209,11 @@ static enum zk_result update_assignments(struct controller *c, struct moves *m)
     MOVES_EACH_PICKED(m, mv)
     {
         context_assign(&c->x, mv->p, &mv->to);
-        say_move(mv);
+        if (m->count <= SAY_EACH_MAX)
+            say_move(mv);
     }
+    if (m->count > SAY_EACH_MAX)
+        say_info("controller: reassignments begin or change count=%zu", m->count);
     return remove_dropped(c, m);
 }
 
@@ -395,6 +400,12 @@ static enum zk_result remove_replicas(struct controller *c, struct moves *m)
     return replica_sm_remove(c, &gone);
 }
 
+static void say_ended(const struct ctl_partition *p)
+{
+    say_info("controller: reassignment of %s-%d has ended leader=%d leader_epoch=%d replicas=%d",
+             p->topic->name, p->id, p->leader, p->leader_epoch, p->replica_count);
+}
+
 static enum zk_result conclude(struct controller *c, struct moves *m)
 {
     CLEANUP(partition_list_deinit) struct partition_list done = {0};
@@ -407,12 +418,13 @@ static enum zk_result conclude(struct controller *c, struct moves *m)
         return r;
     list_picked(m, &done);
     controller_tell_all(c, &done);
+    if (m->count > SAY_EACH_MAX)
+        say_info("controller: reassignments have ended count=%zu", done.count);
     MOVES_EACH_PICKED(m, mv)
     {
         struct ctl_topic *t = mv->p->topic;
-        say_info(
-            "controller: reassignment of %s-%d has ended leader=%d leader_epoch=%d replicas=%d",
-            t->name, mv->p->id, mv->p->leader, mv->p->leader_epoch, mv->p->replica_count);
+        if (m->count <= SAY_EACH_MAX)
+            say_ended(mv->p);
         if (t->is_queued && t->reassigning == 0) {
             t->is_ineligible = false;
             resumes_deletion = true;
