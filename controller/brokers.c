@@ -1,6 +1,7 @@
 #include "controller/brokers.h"
 
 #include "controller/partition_sm.h"
+#include "controller/reassign.h"
 #include "controller/replica_sm.h"
 #include "controller/topic_delete.h"
 #include "zk/zk_brokers.h"
@@ -202,6 +203,8 @@ static enum zk_result start_up(struct controller *c, const struct node_ids *ids)
     enum zk_result r = replica_sm_change(c, &list, REPLICA_ONLINE);
     if (r == ZK_OK)
         r = partition_sm_trigger(c, NULL, NULL);
+    if (r == ZK_OK)
+        r = reassign_resume(c, ids);
     if (r == ZK_OK)
         r = resume_deletions(c, &all);
     if (r != ZK_OK)

@@ -148,6 +148,16 @@ void controller_allocate_producer_ids(struct controller *c, struct controller_ca
     controller_post(c, &call->event, EVENT_ALLOCATE_PRODUCER_IDS);
 }
 
+void controller_alter_reassignments(struct controller *c, struct controller_call *call)
+{
+    controller_post(c, &call->event, EVENT_ALTER_REASSIGNMENTS);
+}
+
+void controller_list_reassignments(struct controller *c, struct controller_call *call)
+{
+    controller_post(c, &call->event, EVENT_LIST_REASSIGNMENTS);
+}
+
 void controller_elect_leaders(struct controller *c, struct controller_elections *call)
 {
     controller_post(c, &call->call.event, EVENT_ELECT_LEADERS);

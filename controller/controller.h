@@ -101,6 +101,8 @@ struct controller_call {
 void controller_alter_partition(struct controller *c, struct controller_call *call);
 void controller_controlled_shutdown(struct controller *c, struct controller_call *call);
 void controller_allocate_producer_ids(struct controller *c, struct controller_call *call);
+void controller_alter_reassignments(struct controller *c, struct controller_call *call);
+void controller_list_reassignments(struct controller *c, struct controller_call *call);
 
 struct controller_election {
     struct str topic;  /* in */

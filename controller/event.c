@@ -7,6 +7,7 @@
 #include "controller/isr.h"
 #include "controller/partition_sm.h"
 #include "controller/producer_ids.h"
+#include "controller/reassign_calls.h"
 #include "controller/shutdown.h"
 #include "controller/term.h"
 #include "controller/topic_delete.h"
@@ -154,6 +155,16 @@ static enum zk_result run_preferred_election(struct controller *c, struct event 
     return balance_legacy(c);
 }
 
+static enum zk_result run_reassign_legacy(struct controller *c, struct event *e UNUSED)
+{
+    return reassign_legacy(c);
+}
+
+static enum zk_result run_reassign_isr_change(struct controller *c, struct event *e)
+{
+    return reassign_isr_changed(c, named(e)->name, named(e)->id);
+}
+
 static enum zk_result run_isr_change(struct controller *c, struct event *e UNUSED)
 {
     return isr_changes(c);
@@ -204,7 +215,39 @@ static enum zk_result run_set_partitions(struct controller *c, struct event *e)
                                  container_of(call_of(e), struct controller_set_partitions, call));
 }
 
+static enum zk_result run_alter_reassignments(struct controller *c, struct event *e)
+{
+    return reassign_alter(c, call_of(e));
+}
+
+static enum zk_result run_list_reassignments(struct controller *c, struct event *e)
+{
+    return reassign_list(c, call_of(e));
+}
+
 /* Answers of calls that are not run. */
+
+static const char not_controller[] = "This is not the correct controller for this cluster.";
+
+static void refuse_alter_reassignments(struct event *e)
+{
+    struct controller_call *call = call_of(e);
+    struct alter_partition_reassignments_response *resp = arena_zalloc(call->arena, sizeof *resp);
+
+    resp->error_code = NOT_CONTROLLER;
+    resp->error_message = str_of(not_controller);
+    call->response = resp;
+}
+
+static void refuse_list_reassignments(struct event *e)
+{
+    struct controller_call *call = call_of(e);
+    struct list_partition_reassignments_response *resp = arena_zalloc(call->arena, sizeof *resp);
+
+    resp->error_code = NOT_CONTROLLER;
+    resp->error_message = str_of(not_controller);
+    call->response = resp;
+}
 
 static void refuse_alter_partition(struct event *e)
 {
@@ -271,6 +314,10 @@ static const struct event_row {
                               true},
     [EVENT_PREFERRED_ELECTION] = {run_preferred_election, NULL, free_named,
                                   CONTROLLER_MANUAL_BALANCE, true},
+    [EVENT_REASSIGN_LEGACY] = {run_reassign_legacy, NULL, free_named, CONTROLLER_REASSIGNMENT,
+                               true},
+    [EVENT_REASSIGN_ISR_CHANGE] = {run_reassign_isr_change, NULL, free_named,
+                                   CONTROLLER_REASSIGNMENT, true},
     [EVENT_ISR_CHANGE] = {run_isr_change, NULL, free_named, CONTROLLER_ISR_CHANGE, true},
     [EVENT_LOG_DIR_CHANGE] = {run_log_dir_change, NULL, free_named, CONTROLLER_LOG_DIR_CHANGE,
                               true},
@@ -287,6 +334,10 @@ static const struct event_row {
                              CONTROLLER_MANUAL_BALANCE, true},
     [EVENT_SET_PARTITIONS] = {run_set_partitions, refuse_set_partitions, call_done,
                               CONTROLLER_TOPIC_CHANGE, true},
+    [EVENT_ALTER_REASSIGNMENTS] = {run_alter_reassignments, refuse_alter_reassignments, call_done,
+                                   CONTROLLER_REASSIGNMENT, true},
+    [EVENT_LIST_REASSIGNMENTS] = {run_list_reassignments, refuse_list_reassignments, call_done,
+                                  CONTROLLER_LIST_REASSIGNMENTS, true},
 };
 
 enum controller_state event_state(const struct event *e)
@@ -343,6 +394,8 @@ const char *event_name(enum event_kind kind)
         [EVENT_PARTITION_MODIFICATION] = "change of a topic's partitions",
         [EVENT_TOPIC_DELETION] = "topic deletion",
         [EVENT_PREFERRED_ELECTION] = "preferred election",
+        [EVENT_REASSIGN_LEGACY] = "/admin/reassign_partitions",
+        [EVENT_REASSIGN_ISR_CHANGE] = "ISR change of a reassignment",
         [EVENT_ISR_CHANGE] = "ISR notification",
         [EVENT_LOG_DIR_CHANGE] = "log directory notification",
         [EVENT_UNCLEAN_ENABLE] = "unclean election enabled",
@@ -352,6 +405,8 @@ const char *event_name(enum event_kind kind)
         [EVENT_ALLOCATE_PRODUCER_IDS] = "AllocateProducerIds",
         [EVENT_ELECT_LEADERS] = "ElectLeaders",
         [EVENT_SET_PARTITIONS] = "CreatePartitions",
+        [EVENT_ALTER_REASSIGNMENTS] = "AlterPartitionReassignments",
+        [EVENT_LIST_REASSIGNMENTS] = "ListPartitionReassignments",
     };
 
     return names[kind];

@@ -4,6 +4,7 @@
 #include "controller/brokers.h"
 #include "controller/features.h"
 #include "controller/partition_sm.h"
+#include "controller/reassign_calls.h"
 #include "controller/replica_sm.h"
 #include "controller/topic_delete.h"
 #include "controller/topics.h"
@@ -24,6 +25,7 @@ static const struct {
     {ZK_PATH_LOG_DIR_EVENTS, ZK_WATCH_CHILDREN, EVENT_LOG_DIR_CHANGE},
     {ZK_PATH_ISR_CHANGES, ZK_WATCH_CHILDREN, EVENT_ISR_CHANGE},
     {ZK_PATH_PREFERRED_ELECTION, ZK_WATCH_DATA, EVENT_PREFERRED_ELECTION},
+    {ZK_PATH_REASSIGN, ZK_WATCH_DATA, EVENT_REASSIGN_LEGACY},
 };
 
 static void on_watched(enum zk_event event, const char *path, void *ctx)
@@ -92,6 +94,8 @@ enum zk_result failover_run(struct controller *c)
     r = replica_sm_start(c);
     if (r == ZK_OK)
         r = partition_sm_start(c);
+    if (r == ZK_OK)
+        r = reassign_start(c);
     if (r == ZK_OK)
         r = topic_delete_resume(c);
     if (r == ZK_OK)

@@ -1,5 +1,6 @@
 #include "controller/isr.h"
 
+#include "controller/reassign.h"
 #include "controller/topics.h"
 #include "zk/zk_admin.h"
 #include "zk/zk_paths.h"
@@ -19,6 +20,7 @@ struct alterations {
     struct alteration *v;
     size_t count;
     struct partition_list told;
+    struct partition_list accepted; /* those of which there is no error */
 };
 
 static void answer_state(const struct ctl_partition *p, struct arena *a,
@@ -93,6 +95,13 @@ static struct node_ids wanted_isr(const struct alter_partition_request_partition
     return isr;
 }
 
+static void take_as_it_is(struct alterations *all, struct ctl_partition *p,
+                          struct alter_partition_response_partition *ret)
+{
+    answer_state(p, all->call->arena, ret);
+    partition_list_add(&all->accepted, p);
+}
+
 /* One partition of the request: refused, answered as it is, or put on the list to be written. */
 static void consider(struct alterations *all, struct ctl_topic *t,
                      const struct alter_partition_request_partition *rp,
@@ -117,7 +126,7 @@ static void consider(struct alterations *all, struct ctl_topic *t,
     if (verdict == ACCEPTED)
         all->v[all->count++] = al;
     else if (verdict == IS_SO_ALREADY)
-        answer_state(al.p, all->call->arena, ret);
+        take_as_it_is(all, al.p, ret);
     else
         ret->error_code = (int16_t)verdict;
 }
@@ -169,7 +178,7 @@ static void written(struct alterations *all, struct alteration *al,
         al->ret->error_code = err_to_wire(zk_result_err(st->result));
     } else {
         context_set_leadership(&all->c->x, al->p, &st->state, st->version, all->c->epoch);
-        answer_state(al->p, all->call->arena, al->ret);
+        take_as_it_is(all, al->p, al->ret);
         say_debug("controller: ISR of %s-%d size=%d partition_epoch=%d", al->p->topic->name,
                   al->p->id, al->p->isr_count, al->p->partition_epoch);
     }
@@ -221,11 +230,13 @@ enum zk_result isr_alter(struct controller *c, struct controller_call *call)
     enum zk_result r = write_all(&all);
     if (r == ZK_OK) {
         controller_tell_all(c, &all.told);
+        r = reassign_check(c, &all.accepted);
     } else {
         *resp = (struct alter_partition_response){
             .error_code = controller_is_over(r) ? NOT_CONTROLLER : err_to_wire(zk_result_err(r))};
     }
     partition_list_deinit(&all.told);
+    partition_list_deinit(&all.accepted);
     return r;
 }
 
@@ -253,5 +264,8 @@ enum zk_result isr_changes(struct controller *c)
         return r;
     if (list.count)
         controller_tell_all(c, &list);
+    r = reassign_check(c, &list);
+    if (r != ZK_OK)
+        return r;
     return zk_notifications_delete(c->store, ZK_PATH_ISR_CHANGES, &names, c->epoch_version);
 }

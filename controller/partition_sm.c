@@ -436,6 +436,15 @@ enum zk_result partition_sm_trigger(struct controller *c, struct ctl_topic *only
     return r;
 }
 
+/* A leader that is not a replica any more was left by a controller that died while it cancelled a
+ * reassignment. */
+static bool is_led(const struct controller *c, const struct ctl_partition *p)
+{
+    struct node_ids rs = partition_replicas(p);
+
+    return node_ids_has(&rs, p->leader) && replica_is_online(&c->x, p, p->leader);
+}
+
 enum zk_result partition_sm_start(struct controller *c)
 {
     CONTEXT_EACH_TOPIC(&c->x, t)
@@ -444,7 +453,7 @@ enum zk_result partition_sm_start(struct controller *c)
         {
             enum partition_state s = PARTITION_NEW;
             if (p->has_leadership)
-                s = replica_is_online(&c->x, p, p->leader) ? PARTITION_ONLINE : PARTITION_OFFLINE;
+                s = is_led(c, p) ? PARTITION_ONLINE : PARTITION_OFFLINE;
             context_set_partition_state(&c->x, p, s);
         }
     }

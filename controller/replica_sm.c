@@ -28,6 +28,7 @@ struct group {
     size_t count;
     int32_t broker;
     bool says_each;
+    struct replica_list *left; /* those who got out of the ISR; NULL: nobody asks */
 };
 
 static void to_new(const struct group *g, struct ctl_partition *p)
@@ -83,6 +84,8 @@ static void left_isr(const struct group *g, struct ctl_partition *p,
 
     context_set_leadership(&c->x, p, &st->state, st->version, c->epoch);
     replica_set_state(p, g->broker, REPLICA_OFFLINE);
+    if (g->left)
+        replica_list_add(g->left, p, g->broker);
     if (p->topic->is_queued)
         return;
     for (int32_t i = 0; i < rs.count; i++) {
@@ -179,6 +182,8 @@ static enum zk_result remove_from_isr(const struct group *g, size_t from, size_t
         }
         fanout_tell_all(&g->c->fanout);
         replica_set_state(p, g->broker, REPLICA_OFFLINE);
+        if (g->left)
+            replica_list_add(g->left, p, g->broker);
     }
     while (rd.count && r == ZK_OK)
         r = remove_round(g, &rd);
@@ -270,6 +275,64 @@ static void sort_by_broker(struct replica_list *list)
     free(sorted);
 }
 
+static struct group next_group(struct controller *c, struct replica_list *list, size_t *at)
+{
+    struct group g = {c, list->v + *at, 0, list->v[*at].broker, list->count <= SAY_EACH_MAX, NULL};
+
+    while (*at < list->count && list->v[*at].broker == g.broker) {
+        g.count++;
+        ++*at;
+    }
+    return g;
+}
+
+/* Somebody who stays has everything; or there was never anything. */
+static bool may_delete(const struct controller *c, const struct ctl_partition *p)
+{
+    struct node_ids isr = partition_isr(p), rs = partition_replicas(p);
+
+    for (int32_t i = 0; i < isr.count; i++) {
+        if (node_ids_has(&rs, isr.list[i]) && replica_is_online(&c->x, p, isr.list[i]))
+            return true;
+    }
+    return !p->has_leadership;
+}
+
+static void delete_left(struct controller *c, const struct replica_list *left)
+{
+    fanout_begin(&c->fanout);
+    for (size_t i = 0; i < left->count; i++) {
+        const struct ctl_replica *rp = &left->v[i];
+        if (may_delete(c, rp->p))
+            fanout_stop(&c->fanout, rp->broker, rp->p, true);
+        else
+            say_warn("controller: replica %d of %s-%d stays on its disk: nobody else who is online "
+                     "has all of it",
+                     rp->broker, rp->p->topic->name, rp->p->id);
+    }
+    fanout_flush(&c->fanout);
+}
+
+enum zk_result replica_sm_remove(struct controller *c, struct replica_list *list)
+{
+    CLEANUP(replica_list_deinit) struct replica_list left = {0};
+    enum zk_result r = ZK_OK;
+
+    if (list->count == 0)
+        return ZK_OK;
+    sort_by_broker(list);
+    fanout_begin(&c->fanout);
+    for (size_t at = 0; r == ZK_OK && at < list->count;) {
+        struct group g = next_group(c, list, &at);
+        g.left = &left;
+        r = to_offline(&g);
+    }
+    controller_close_batch(c, r);
+    if (r == ZK_OK)
+        delete_left(c, &left);
+    return r;
+}
+
 enum zk_result replica_sm_change(struct controller *c, struct replica_list *list,
                                  enum replica_state to)
 {
@@ -280,11 +343,7 @@ enum zk_result replica_sm_change(struct controller *c, struct replica_list *list
     sort_by_broker(list);
     fanout_begin(&c->fanout);
     for (size_t at = 0; r == ZK_OK && at < list->count;) {
-        struct group g = {c, list->v + at, 0, list->v[at].broker, list->count <= SAY_EACH_MAX};
-        while (at < list->count && list->v[at].broker == g.broker) {
-            g.count++;
-            at++;
-        }
+        struct group g = next_group(c, list, &at);
         r = change_group(&g, to);
     }
     if (list->count > SAY_EACH_MAX)

@@ -16,6 +16,10 @@
 
 /* Sets the states after a failover; then online replicas are told, the others go offline. */
 enum zk_result replica_sm_start(struct controller *c);
+/* Brokers that are in the RS of their partition no more: they leave the ISR, are stopped, and
+ * delete the replica; nobody waits for that. Where nobody who stays is online and in sync, the
+ * replica is not deleted. Sorts list by broker. */
+enum zk_result replica_sm_remove(struct controller *c, struct replica_list *list);
 /* All of them to one state, in one batch of messages. Sorts list by broker. */
 enum zk_result replica_sm_change(struct controller *c, struct replica_list *list,
                                  enum replica_state to);

@@ -1,6 +1,7 @@
 #include "controller/topics.h"
 
 #include "controller/partition_sm.h"
+#include "controller/reassign.h"
 #include "controller/replica_sm.h"
 #include "zk/zk_paths.h"
 #include "zk/zk_states.h"
@@ -28,6 +29,7 @@ void topic_unwatch(struct controller *c, const struct ctl_topic *t)
     CLEANUP(arena_deinit) struct arena a = {0};
 
     zk_store_unwatch_data(c->store, zk_path_topic(&a, topic_name(t)));
+    reassign_unwatch(c, t);
 }
 
 void topics_unwatch_all(struct controller *c)

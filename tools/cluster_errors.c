@@ -37,6 +37,7 @@ static const struct {
     {POLICY_VIOLATION, "Request parameters do not satisfy the configured policy.", NULL},
     {TOPIC_DELETION_DISABLED, "Topic deletion is disabled.", NULL},
     {REASSIGNMENT_IN_PROGRESS, "A partition reassignment is in progress.", NULL},
+    {NO_REASSIGNMENT_IN_PROGRESS, "No partition reassignment is in progress.", NULL},
     {THROTTLING_QUOTA_EXCEEDED, "The throttling quota has been exceeded.", NULL},
 };
 

@@ -19,6 +19,9 @@ struct tool {
 static const struct tool tools[] = {
     {"dump-log", "kafka-dump-log", cmd_dump_log, "print what is in the files of a partition"},
     {"topics", "kafka-topics", cmd_topics, "create, list, describe, alter and delete topics"},
+    {"reassign", "kafka-reassign-partitions", cmd_reassign,
+     "move partitions to other brokers, change how many replicas they have"},
+    {"log-dirs", "kafka-log-dirs", cmd_log_dirs, "what lies in the log dirs of each broker"},
     {"produce", NULL, cmd_produce, "send records: lines of standard input, or generated ones"},
     {"consume", NULL, cmd_consume, "print the records of a topic"},
     {"api-versions", "kafka-broker-api-versions", cmd_api_versions,

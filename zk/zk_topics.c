@@ -180,7 +180,7 @@ enum zk_result zk_topic_set(struct zk_store *s, struct str name, const struct no
 }
 
 static enum zk_result set_chunk(struct zk_store *s, struct zk_topic *topics, size_t count,
-                                int32_t epoch_version)
+                                int32_t epoch_version, bool is_conditional)
 {
     CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
     size_t stride = epoch_version == ZK_NO_FENCE ? 1 : 2;
@@ -188,7 +188,8 @@ static enum zk_result set_chunk(struct zk_store *s, struct zk_topic *topics, siz
 
     for (size_t i = 0; i < count; i++)
         zk_batch_set_fenced(&b, epoch_version, zk_path_topic(&b.arena, topics[i].name),
-                            node_topic_encode(&b.arena, &topics[i].node), ZK_ANY_VERSION);
+                            node_topic_encode(&b.arena, &topics[i].node),
+                            is_conditional ? topics[i].version : ZK_ANY_VERSION);
     zk_store_run(s, &b);
     for (size_t i = 0; i < count; i++) {
         size_t at = i * stride + stride - 1;
@@ -196,20 +197,34 @@ static enum zk_result set_chunk(struct zk_store *s, struct zk_topic *topics, siz
         topics[i].result = zk_batch_result(&b, at);
         if (topics[i].result == ZK_OK)
             topics[i].version = b.ops[at].stat.version;
-        else if (topics[i].result != ZK_NO_NODE && all != ZK_CONTROLLER_MOVED)
+        else if (topics[i].result != ZK_NO_NODE && topics[i].result != ZK_BAD_VERSION &&
+                 all != ZK_CONTROLLER_MOVED)
             all = topics[i].result;
     }
     return all;
 }
 
-enum zk_result zk_topics_set(struct zk_store *s, struct zk_topic *topics, size_t count,
-                             int32_t epoch_version)
+static enum zk_result set_all(struct zk_store *s, struct zk_topic *topics, size_t count,
+                              int32_t epoch_version, bool is_conditional)
 {
     enum zk_result r = ZK_OK;
 
     for (size_t at = 0; r == ZK_OK && at < count; at += ZK_CHUNK)
-        r = set_chunk(s, topics + at, MIN(count - at, (size_t)ZK_CHUNK), epoch_version);
+        r = set_chunk(s, topics + at, MIN(count - at, (size_t)ZK_CHUNK), epoch_version,
+                      is_conditional);
     return r;
+}
+
+enum zk_result zk_topics_set(struct zk_store *s, struct zk_topic *topics, size_t count,
+                             int32_t epoch_version)
+{
+    return set_all(s, topics, count, epoch_version, false);
+}
+
+enum zk_result zk_topics_update(struct zk_store *s, struct zk_topic *topics, size_t count,
+                                int32_t epoch_version)
+{
+    return set_all(s, topics, count, epoch_version, true);
 }
 
 static int by_number(const void *a, const void *b)

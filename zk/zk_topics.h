@@ -43,6 +43,10 @@ enum zk_result zk_topic_set(struct zk_store *s, struct str name, const struct no
 /* The same for many, pipelined; topics[i].node is written, topics[i].result says how it went. */
 enum zk_result zk_topics_set(struct zk_store *s, struct zk_topic *topics, size_t count,
                              int32_t epoch_version);
+/* The same, each only where its node still has topics[i].version: ZK_BAD_VERSION otherwise, read it
+ * again. */
+enum zk_result zk_topics_update(struct zk_store *s, struct zk_topic *topics, size_t count,
+                                int32_t epoch_version);
 /* Ids below /brokers/topics/T/partitions, sorted; an absent node has none. */
 enum zk_result zk_topic_partition_ids(struct zk_store *s, struct str name, struct arena *a,
                                       struct node_ids *ret);

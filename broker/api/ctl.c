@@ -1,5 +1,6 @@
 /*
- * ctl.c - what brokers ask the controller: AlterPartition, ControlledShutdown, AllocateProducerIds
+ * ctl.c - what the controller answers by itself: AlterPartition, ControlledShutdown,
+ * AllocateProducerIds, and reassignments
  *
  * The request is parked while the controller's thread works on it; that thread replies.
  */
@@ -42,6 +43,16 @@ void handle_alter_partition(struct broker *b, struct request *req)
 void handle_controlled_shutdown(struct broker *b, struct request *req)
 {
     controller_controlled_shutdown(b->controller, forward(req));
+}
+
+void handle_alter_partition_reassignments(struct broker *b, struct request *req)
+{
+    controller_alter_reassignments(b->controller, forward(req));
+}
+
+void handle_list_partition_reassignments(struct broker *b, struct request *req)
+{
+    controller_list_reassignments(b->controller, forward(req));
 }
 
 void handle_allocate_producer_ids(struct broker *b, struct request *req)

@@ -33,7 +33,7 @@ static const struct elect_leaders_request *asked(const struct election *el)
 /* Everything was asked for: then only what had to be elected is told. */
 static bool is_told(const struct election *el, const struct controller_election *e)
 {
-    return asked(el)->topic_partitions || e->error != ELECTION_NOT_NEEDED;
+    return asked(el)->topic_partitions_count >= 0 || e->error != ELECTION_NOT_NEEDED;
 }
 
 /* Entries of a topic follow each other, so that its results lie in one piece of room. */
@@ -200,7 +200,7 @@ void handle_elect_leaders(struct broker *b, struct request *req)
     el->req = req;
     el->resp = arena_new(&req->arena, struct elect_leaders_response);
     msg_init(&elect_leaders_response_desc, el->resp);
-    if (body->topic_partitions)
+    if (body->topic_partitions_count >= 0)
         take_asked(el);
     else
         take_all(el);

@@ -29,6 +29,8 @@ void handle_init_producer_id(struct broker *b, struct request *req);
 void handle_alter_partition(struct broker *b, struct request *req);
 void handle_controlled_shutdown(struct broker *b, struct request *req);
 void handle_allocate_producer_ids(struct broker *b, struct request *req);
+void handle_alter_partition_reassignments(struct broker *b, struct request *req);
+void handle_list_partition_reassignments(struct broker *b, struct request *req);
 /* elect.c */
 void handle_elect_leaders(struct broker *b, struct request *req);
 /* produce.c */
@@ -38,6 +40,8 @@ void handle_fetch(struct broker *b, struct request *req);
 /* list_offsets.c */
 void handle_list_offsets(struct broker *b, struct request *req);
 void handle_offset_for_leader_epoch(struct broker *b, struct request *req);
+/* log_dirs.c */
+void handle_describe_log_dirs(struct broker *b, struct request *req);
 /* delete_records.c */
 void handle_delete_records(struct broker *b, struct request *req);
 /* find_coordinator.c */

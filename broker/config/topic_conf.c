@@ -1,6 +1,7 @@
 #include "broker/config/topic_conf.h"
 
 #include "broker/config/broker_conf.h"
+#include "broker/config/throttled.h"
 #include "broker/config/topic_defaults.h"
 #include "common/base/mem.h"
 #include "common/conf/checks.h"
@@ -59,6 +60,8 @@ struct topic_conf *topic_conf_ref(struct topic_conf *c)
 struct topic_conf *topic_conf_unref(struct topic_conf *c)
 {
     if (c && --c->refs == 0) {
+        throttled_free(c->leader_throttled);
+        throttled_free(c->follower_throttled);
         free(c->leader_throttled_replicas);
         free(c->follower_throttled_replicas);
         free(c);
@@ -71,6 +74,8 @@ struct topic_conf *topic_conf_copy(const struct topic_conf *c)
     struct topic_conf *copy = xmalloc(sizeof *copy);
 
     *copy = *c;
+    copy->leader_throttled = throttled_parse(c->leader_throttled_replicas);
+    copy->follower_throttled = throttled_parse(c->follower_throttled_replicas);
     copy->refs = 1;
     copy->leader_throttled_replicas = xstrdup(c->leader_throttled_replicas);
     copy->follower_throttled_replicas = xstrdup(c->follower_throttled_replicas);
@@ -136,6 +141,8 @@ static struct topic_conf *from_values(const struct topic_values *v)
         .leader_throttled_replicas = xstrdup(v->leader_replication_throttled_replicas),
         .follower_throttled_replicas = xstrdup(v->follower_replication_throttled_replicas),
     };
+    c->leader_throttled = throttled_parse(v->leader_replication_throttled_replicas);
+    c->follower_throttled = throttled_parse(v->follower_replication_throttled_replicas);
     return c;
 }
 

@@ -9,11 +9,15 @@
 #include "common/conf/conf.h"
 #include "common/record/batch.h"
 
+struct throttled;
+
 enum { CLEANUP_DELETE = 1, CLEANUP_COMPACT = 2 };
 
 struct topic_conf {
     _Atomic unsigned refs;
-    unsigned cleanup_policy; /* CLEANUP_ bits */
+    unsigned cleanup_policy;              /* CLEANUP_ bits */
+    struct throttled *leader_throttled;   /* while they send; NULL: none */
+    struct throttled *follower_throttled; /* while they fetch; NULL: none */
     enum compression compression;
     int compression_gzip_level; /* -1 = the library's own */
     int compression_lz4_level;

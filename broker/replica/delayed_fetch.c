@@ -208,6 +208,19 @@ static void drop_file(void *file)
     file_unref(file);
 }
 
+/* What throttled followers are given counts, whether they are in sync or not. */
+static void count_throttled(struct fetch *f)
+{
+    int64_t bytes = 0;
+
+    for (int32_t i = 0; i < f->answered_count; i++) {
+        if (f->answered[i].got.is_throttled)
+            bytes += (int64_t)records_len(f->answered[i].got.data.records);
+    }
+    if (bytes)
+        repl_quota_record(&replica_manager_env(f->m)->leader_quota, bytes);
+}
+
 static void build_response(struct fetch *f)
 {
     struct fetch_response *resp = &f->response;
@@ -232,6 +245,7 @@ static void build_response(struct fetch *f)
         if (parts[i].records.file)
             arena_hold(f->arena, parts[i].records.file, drop_file);
     }
+    count_throttled(f);
 }
 
 static void remember_full(struct fetch *f)

@@ -294,6 +294,7 @@ static void do_add(struct fetcher *f, struct partition *part, const struct follo
     set_id(fo, how->topic_id);
     fo->leader_epoch = how->leader_epoch;
     fo->initial_offset = how->initial_offset;
+    fo->lag = -1;
     fo->sent_epoch = -1;
     fo->sent_offset = -1;
     bool on_fetch = truncates_on_fetch(f, part);

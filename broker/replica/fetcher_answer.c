@@ -11,13 +11,13 @@
 
 static void on_appended(struct followed *fo, const struct fetch_response_partition *p, int64_t next)
 {
+    fo->lag = MAX(p->high_watermark - next, 0);
     if (next == fo->offset)
         return; /* nothing has changed, so nothing is to be said */
     fo->offset = next;
     followed_next(fo, STEP_FETCH);
-    int64_t lag = p->high_watermark - next;
-    if (lag > atomic_load(&fo->fetcher->lag))
-        atomic_store(&fo->fetcher->lag, lag);
+    if (fo->lag > atomic_load(&fo->fetcher->lag))
+        atomic_store(&fo->fetcher->lag, fo->lag);
 }
 
 static void on_append_error(struct followed *fo, int r)
@@ -36,6 +36,15 @@ static void on_append_error(struct followed *fo, int r)
     followed_fail(fo, err_name(r));
 }
 
+/* In sync or not: the quota is for all traffic of throttled replicas. */
+static void count_throttled(const struct followed *fo, size_t bytes)
+{
+    struct repl_quota *q = fo->fetcher->opts.conf->quota;
+
+    if (bytes && repl_quota_is_limited(q) && partition_follows_throttled(fo->part))
+        repl_quota_record(q, (int64_t)bytes);
+}
+
 static void on_records(struct followed *fo, const struct fetch_response_partition *p)
 {
     int64_t start = log_start_offset(fo->part->log), next = fo->offset;
@@ -48,6 +57,7 @@ static void on_records(struct followed *fo, const struct fetch_response_partitio
     };
 
     int r = partition_append_follower(fo->part, &append, &next);
+    count_throttled(fo, append.records.len);
     if (r) {
         on_append_error(fo, r);
         return;

@@ -16,6 +16,7 @@
 #include "common/io/reactor.h"
 
 struct fetcher_pool;
+struct repl_quota;
 struct tls_client;
 
 struct fetcher_conf {
@@ -33,6 +34,7 @@ struct fetcher_conf {
     int32_t max_bytes;
     int32_t response_max_bytes;
     int64_t backoff_ms;
+    struct repl_quota *quota; /* of throttled replicas; outlives the pool */
     int64_t connect_timeout_ms;
     int64_t request_timeout_ms;
 };

@@ -182,6 +182,21 @@ static void build_incremental(struct build *b)
     add_forgotten(b);
 }
 
+/* While the quota of throttled replicas is used up, those that are behind are left out for the
+ * back-off. */
+static void hold_throttled(struct fetcher *f)
+{
+    struct repl_quota *q = f->opts.conf->quota;
+    struct followed *fo, *tmp;
+
+    if (!repl_quota_is_exceeded(q))
+        return;
+    HASH_ITER (hh, f->by_part, fo, tmp) {
+        if (is_wanted(fo) && fo->lag != 0 && partition_follows_throttled(fo->part))
+            followed_delay(fo);
+    }
+}
+
 static bool has_wanted(struct fetcher *f)
 {
     struct followed *fo, *tmp;
@@ -200,6 +215,7 @@ bool fetcher_send_fetch(struct fetcher *f)
     struct build b = {.f = f, .version = fetch_version(f->opts.conf->ibp)};
     bool uses_ids = b.version >= 13 && f->without_id == 0;
 
+    hold_throttled(f);
     if (!has_wanted(f))
         return false;
     if (b.version >= 13 && !uses_ids)

@@ -1,5 +1,6 @@
 #include "broker/replica/partition.h"
 
+#include "broker/config/throttled.h"
 #include "common/base/be.h"
 #include "common/base/containers.h"
 #include "common/base/err.h"
@@ -131,6 +132,24 @@ int partition_io_error(struct partition *part, int r, const char *what)
 }
 
 /* ---- high watermark ---- */
+
+bool partition_leads_throttled(const struct partition *part)
+{
+    struct topic_conf *conf = log_conf(part->log);
+    bool is = throttled_has(conf->leader_throttled, part->id, part->env->broker_id);
+
+    topic_conf_unref(conf);
+    return is;
+}
+
+bool partition_follows_throttled(struct partition *part)
+{
+    struct topic_conf *conf = partition_conf(part);
+    bool is = conf && throttled_has(conf->follower_throttled, part->id, part->env->broker_id);
+
+    topic_conf_unref(conf);
+    return is;
+}
 
 struct topic_conf *partition_conf(struct partition *part)
 {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "broker/meta/metadata.h"
+#include "broker/quota/repl_quota.h"
 #include "broker/replica/isr.h"
 #include "broker/storage/log_manager.h"
 #include "common/base/lock.h"
@@ -39,7 +40,9 @@ struct replica_env {
     int32_t broker_id;
     int64_t lag_ms;
     bool is_rack_aware;
-    _Atomic bool is_stopping; /* what waits is to end */
+    _Atomic bool is_stopping;         /* what waits is to end */
+    struct repl_quota leader_quota;   /* of what throttled followers are given */
+    struct repl_quota follower_quota; /* of what throttled replicas fetch */
     void *ctx;
     /* Queues a change for the controller; called with the partition's lock held. False: not taken,
      * the change is reverted. */
@@ -127,6 +130,9 @@ void partition_fail_waits(struct partition *part, int error) REQUIRES(part->lock
 /* Raises the high watermark as far as rule B8 lets it, and ends the waits for it; true where it
  * moved: the caller then tells NEWS_HW. The lock is held. */
 bool partition_advance_hw(struct partition *part) REQUIRES(part->lock);
+/* Whether the topic's settings throttle this broker's replica while it leads, while it follows. */
+bool partition_leads_throttled(const struct partition *part) REQUIRES(part->lock);
+bool partition_follows_throttled(struct partition *part);
 /* The topic's settings with a reference, NULL while there is no log. */
 struct topic_conf *partition_conf(struct partition *part);
 int32_t partition_min_isr(const struct partition *part) REQUIRES(part->lock);

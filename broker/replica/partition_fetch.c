@@ -11,6 +11,8 @@ struct sample {
     int64_t start;
     int64_t end;
     int64_t upper; /* nothing at or above it is given to this reader */
+    bool
+        is_held; /* a throttled follower out of sync, while the quota is used up: it gets nothing */
 };
 
 void partition_fetch_error(int32_t partition, int error, struct fetch_response_partition *ret)
@@ -148,6 +150,20 @@ static bool is_settled(const struct partition *part, const struct fetch_who *who
     return !fetch_is_replica(who) || id_list_has(&part->isr.committed, who->replica_id);
 }
 
+static bool is_throttled(const struct partition *part, const struct fetch_who *who)
+    REQUIRES(part->lock)
+{
+    return fetch_is_replica(who) && repl_quota_is_limited(&part->env->leader_quota) &&
+           partition_leads_throttled(part);
+}
+
+/* Followers in sync are never held: the high watermark waits for them. */
+static bool is_held(struct partition *part, const struct fetch_who *who) REQUIRES(part->lock)
+{
+    return !id_list_has(&part->isr.committed, who->replica_id) &&
+           repl_quota_is_exceeded(&part->env->leader_quota);
+}
+
 enum outcome { OUTCOME_ERROR, OUTCOME_DONE, OUTCOME_READ };
 
 /* Everything up to the read. */
@@ -193,6 +209,8 @@ static enum outcome prepare(struct partition *part, const struct fetch_who *who,
     if (fetch_is_replica(who) && who->moves_replica)
         move_replica(part, who, want, ret_sample);
     ret->is_settled = is_settled(part, who, want, ret_sample);
+    ret->is_throttled = is_throttled(part, who);
+    ret_sample->is_held = ret->is_throttled && is_held(part, who);
     return OUTCOME_READ;
 }
 
@@ -270,11 +288,12 @@ void partition_fetch(struct partition *part, const struct fetch_read *read, stru
     d->records.bytes = slice_of("", 0);
     d->aborted_transactions_count = -1;
     ret->is_settled = false;
+    ret->is_throttled = false;
     WITH_LOCK(&part->lock)
     {
         outcome = prepare(part, who, want, ret, &sample);
     }
-    if (outcome != OUTCOME_READ)
+    if (outcome != OUTCOME_READ || sample.is_held)
         return;
     struct log_read_opts opts = {want->offset, read->max_bytes, sample.upper, read->min_one_batch};
     int r = read_all(part, read, &opts, d);
@@ -321,13 +340,15 @@ struct fetch_ready partition_fetch_ready(struct partition *part, const struct fe
     WITH_LOCK(&part->lock)
     {
         must = has_to_answer(part, who, want);
-        if (!must)
+        if (!must) {
             s = take_sample(part, who);
+            s.is_held = is_throttled(part, who) && is_held(part, who);
+        }
     }
     /* Above the end of the log the tail it had was truncated. */
     if (must || want->offset > s.end)
         return (struct fetch_ready){.must_answer = true};
-    if (want->offset >= s.upper)
+    if (want->offset >= s.upper || s.is_held)
         return (struct fetch_ready){0};
     if (only_any)
         return (struct fetch_ready){.bytes = 1};

@@ -51,6 +51,7 @@ struct fetch_got {
     /* Nothing to tell until there is news: it was read up to the end, and the follower is in the
      * set. */
     bool is_settled;
+    bool is_throttled; /* its records count against the quota of throttled followers */
 };
 
 /* An error is in ret->data. A read error of the disk takes the log dir offline. */

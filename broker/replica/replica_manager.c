@@ -311,6 +311,7 @@ static void make_fetchers(struct replica_manager *m)
         .max_bytes = o->replica_fetch_max_bytes,
         .response_max_bytes = o->replica_fetch_response_max_bytes,
         .backoff_ms = o->replica_fetch_backoff_ms,
+        .quota = &m->env.follower_quota,
         .connect_timeout_ms = o->replica_socket_timeout_ms,
         .request_timeout_ms = o->request_timeout_ms,
     };
@@ -347,6 +348,8 @@ struct replica_manager *replica_manager_new(const struct replica_manager_opts *o
     m->env.is_rack_aware = opts->is_rack_aware;
     m->env.ctx = m;
     m->env.propose = propose;
+    repl_quota_init(&m->env.leader_quota, opts->clock, opts->throttle_window);
+    repl_quota_init(&m->env.follower_quota, opts->clock, opts->throttle_window);
     for (int i = 0; i < REPLICA_SHARDS; i++)
         mutex_init(&m->shards[i].lock, LOCK_REPLICAS);
     mutex_init(&m->state_lock, LOCK_REPLICA_STATE);
@@ -414,6 +417,8 @@ struct replica_manager *replica_manager_free(struct replica_manager *m)
         free(s->buckets);
         mutex_deinit(&s->lock);
     }
+    repl_quota_deinit(&m->env.leader_quota);
+    repl_quota_deinit(&m->env.follower_quota);
     mutex_deinit(&m->state_lock);
     free(m->inter_broker_listener);
     free(m->control_plane_listener);
@@ -424,6 +429,12 @@ struct replica_manager *replica_manager_free(struct replica_manager *m)
 void replica_manager_set_fetchers(struct replica_manager *m, int32_t num_replica_fetchers)
 {
     fetcher_pool_resize(m->fetchers, MAX(num_replica_fetchers, 1));
+}
+
+void replica_manager_set_throttle(struct replica_manager *m, const struct replica_throttle *t)
+{
+    repl_quota_set_rate(&m->env.leader_quota, t->leader_rate);
+    repl_quota_set_rate(&m->env.follower_quota, t->follower_rate);
 }
 
 /* ---- figures ---- */

@@ -14,6 +14,7 @@
 
 #include "broker/config/topic_conf.h"
 #include "broker/meta/metadata.h"
+#include "broker/quota/repl_quota.h"
 #include "common/conf/ibp.h"
 #include "common/io/reactor.h"
 #include "common/io/workq.h"
@@ -72,7 +73,8 @@ struct replica_manager_opts {
     int32_t num_replica_fetchers;
     int32_t fetch_max_bytes;     /* fetch.max.bytes of the broker */
     int32_t fetch_session_slots; /* max.incremental.fetch.session.cache.slots */
-    bool is_rack_aware;          /* replica.selector.class names the rack-aware selector */
+    struct repl_window throttle_window;
+    bool is_rack_aware; /* replica.selector.class names the rack-aware selector */
     struct replica_events events;
 };
 
@@ -92,6 +94,13 @@ struct replica_manager *replica_manager_free(struct replica_manager *m);
 void replica_manager_dir_failed(struct replica_manager *m, const char *dir);
 /* num.replica.fetchers has changed: partitions are spread anew. */
 void replica_manager_set_fetchers(struct replica_manager *m, int32_t num_replica_fetchers);
+/* leader.replication.throttled.rate and follower.replication.throttled.rate, bytes per second;
+ * REPL_QUOTA_UNLIMITED as they are at first. */
+struct replica_throttle {
+    int64_t leader_rate;
+    int64_t follower_rate;
+};
+void replica_manager_set_throttle(struct replica_manager *m, const struct replica_throttle *t);
 
 /* What partitions share; the fetch sessions. For this folder. */
 struct replica_env *replica_manager_env(struct replica_manager *m);

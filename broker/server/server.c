@@ -350,6 +350,8 @@ static void make_replicas(struct server *s)
         .num_replica_fetchers = c->num_replica_fetchers,
         .fetch_max_bytes = c->fetch_max_bytes,
         .fetch_session_slots = c->max_incremental_fetch_session_cache_slots,
+        .throttle_window = {c->replication_quota_window_num,
+                            (int64_t)c->replication_quota_window_size_seconds * 1000},
         .is_rack_aware = c->replica_selector_class &&
                          strstr(c->replica_selector_class, "RackAwareReplicaSelector"),
         .events = {.ctx = s,

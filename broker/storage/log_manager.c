@@ -38,6 +38,21 @@ int log_manager_offline_dir_count(struct log_manager *m)
     return m->dir_count - live_count(m);
 }
 
+int log_manager_dir_count(const struct log_manager *m)
+{
+    return m->dir_count;
+}
+
+const char *log_manager_dir_path(const struct log_manager *m, int i)
+{
+    return m->dirs[i].path;
+}
+
+bool log_manager_dir_is_offline(const struct log_manager *m, int i)
+{
+    return !is_live(&m->dirs[i]);
+}
+
 /* A dir that another process holds, or with another's identity, is the operator's slip and stops
  * the start; one that the disk refuses is offline. */
 static int open_dir(struct log_manager *m, int i, char **ret_why)

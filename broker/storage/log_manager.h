@@ -88,6 +88,10 @@ int log_manager_delete(struct log_manager *m, struct str topic, int32_t partitio
 /* Whether a partition's log lies (lay) in a dir that is offline now. */
 bool log_manager_is_offline(struct log_manager *m, struct str topic, int32_t partition);
 int log_manager_offline_dir_count(struct log_manager *m);
+/* The dirs in the order of log.dirs; log_dir_path() of a log gives the same pointer. */
+int log_manager_dir_count(const struct log_manager *m);
+const char *log_manager_dir_path(const struct log_manager *m, int i);
+bool log_manager_dir_is_offline(const struct log_manager *m, int i);
 
 /* An I/O error came up in this dir, a full disk included, as in Kafka: other replicas go on, where
  * this one could only refuse. Idempotent. */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static void close_p(int *fd)
@@ -78,6 +79,26 @@ int fs_fsync_dir(const char *path)
 int fs_mkdir(const char *path)
 {
     return mkdir(path, 0755) < 0 ? -errno : 0;
+}
+
+static int64_t bytes_of(uint64_t blocks, uint64_t block_size)
+{
+    uint64_t bytes;
+
+    if (__builtin_mul_overflow(blocks, block_size, &bytes) || bytes > INT64_MAX)
+        return INT64_MAX;
+    return (int64_t)bytes;
+}
+
+int fs_space(const char *path, struct fs_space *ret)
+{
+    struct statvfs st;
+
+    if (statvfs(path, &st) < 0)
+        return -errno;
+    ret->total = bytes_of(st.f_blocks, st.f_frsize);
+    ret->usable = bytes_of(st.f_bavail, st.f_frsize);
+    return 0;
 }
 
 bool fs_exists(const char *path)

@@ -89,3 +89,10 @@ struct fs_info {
 int fs_stat(const char *path, struct fs_info *ret) MUST_CHECK;
 /* Makes the file look as if it had been written last at that time. */
 int fs_set_modified(const char *path, int64_t wall_ms) MUST_CHECK;
+
+/* Bytes of the file system that path lies on. */
+struct fs_space {
+    int64_t total;
+    int64_t usable; /* by an ordinary user */
+};
+int fs_space(const char *path, struct fs_space *ret) MUST_CHECK;

@@ -308,6 +308,54 @@ int fake_cluster_alter(struct fake_cluster *f, const char *topic, int partition,
     return resp->error_code ? resp->error_code : resp->topics[0].partitions[0].error_code;
 }
 
+int fake_cluster_reassign(struct fake_cluster *f, const char *topic, int partition,
+                          const char *replicas)
+{
+    struct fake_broker *b = fake_cluster_active(f);
+    struct alter_partition_reassignments_request_partition rp = {.partition_index = partition,
+                                                                 .replicas_count = -1};
+    struct alter_partition_reassignments_request_topic rt = {
+        .name = str_of(topic), .partitions = &rp, .partitions_count = 1};
+    struct alter_partition_reassignments_request req = {.topics = &rt, .topics_count = 1};
+    bool is_done = false;
+    struct controller_call call = {
+        .arena = &f->arena, .request = &req, .done = nothing, .ctx = &is_done};
+
+    if (replicas) {
+        struct node_ids ids = parse_ids(&f->arena, &replicas);
+        rp.replicas = ids.list;
+        rp.replicas_count = ids.count;
+    }
+    controller_alter_reassignments(b->c, &call);
+    fake_cluster_run(f);
+    assert(is_done);
+    const struct alter_partition_reassignments_response *resp = call.response;
+    return resp->error_code ? resp->error_code : resp->responses[0].partitions[0].error_code;
+}
+
+static void add_ids(struct strbuf *sb, const char *what, const struct node_ids *ids)
+{
+    for (int32_t i = 0; i < ids->count; i++)
+        strbuf_addf(sb, "%s%d", i ? "," : what, ids->list[i]);
+}
+
+const char *fake_cluster_assignment(struct fake_cluster *f, const char *topic, int partition)
+{
+    struct zk_topic t = {.name = str_of(topic)};
+    struct strbuf sb = {0};
+    enum zk_result r = zk_topics_read(f->admin, &f->arena, &t, 1);
+
+    if (r != ZK_OK || t.result != ZK_OK)
+        return "none";
+    const struct node_partition *p = node_topic_partition(&t.node, partition);
+    add_ids(&sb, "", &p->replicas);
+    add_ids(&sb, " add ", &p->adding);
+    add_ids(&sb, " remove ", &p->removing);
+    const char *text = arena_strz(&f->arena, strbuf_str(&sb));
+    strbuf_deinit(&sb);
+    return text;
+}
+
 int fake_cluster_shutdown(struct fake_cluster *f, int id, int *ret_left)
 {
     struct fake_broker *b = fake_cluster_active(f);

@@ -80,5 +80,11 @@ bool fake_cluster_topic_exists(struct fake_cluster *f, const char *topic);
 /* An AlterPartition as leader would send it; version 3. Returns the partition's error, or the top
  * level one. */
 int fake_cluster_alter(struct fake_cluster *f, const char *topic, int partition, const char *isr);
+/* AlterPartitionReassignments of one partition; NULL cancels. Returns the partition's error, or the
+ * top level one. */
+int fake_cluster_reassign(struct fake_cluster *f, const char *topic, int partition,
+                          const char *replicas);
+/* As the topic's node has it: "1,2,3", "4,1 add 4 remove 1". */
+const char *fake_cluster_assignment(struct fake_cluster *f, const char *topic, int partition);
 /* Returns the error, and how many partitions are left. */
 int fake_cluster_shutdown(struct fake_cluster *f, int id, int *ret_left);

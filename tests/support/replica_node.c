@@ -3,6 +3,7 @@
  */
 #include "tests/support/replica_node.h"
 
+#include "broker/config/throttled.h"
 #include "broker/replica/fetcher_pool.h"
 #include "broker/replica/offsets.h"
 #include "broker/replica/partition.h"
@@ -174,6 +175,10 @@ static struct topic_conf *conf_of(void *ctx, const char *topic UNUSED)
     struct topic_conf *c = topic_conf_new();
 
     c->min_insync_replicas = n->world->min_isr;
+    if (n->world->throttled) {
+        c->leader_throttled = throttled_parse(n->world->throttled);
+        c->follower_throttled = throttled_parse(n->world->throttled);
+    }
     if (n->world->segment_bytes)
         c->segment_bytes = n->world->segment_bytes;
     return c;
@@ -251,6 +256,7 @@ void node_open(struct node *n, struct node_world *w, int32_t id)
         .num_replica_fetchers = 1,
         .fetch_max_bytes = 57671680,
         .fetch_session_slots = w->fetch_session_slots,
+        .throttle_window = {11, 1000},
         .is_rack_aware = w->is_rack_aware,
         .events = {.ctx = n, .topic_conf = conf_of},
     });

@@ -26,6 +26,7 @@ struct node_world {
     int32_t min_isr;
     int32_t segment_bytes; /* 0: the default */
     bool is_rack_aware;
+    const char *throttled; /* replicas of every topic, while they send and fetch; NULL: none */
     int32_t fetch_session_slots;
     int32_t controller_epoch; /* of UpdateMetadata and StopReplica */
     struct zk_store *zk;      /* for ISR changes below IBP 2.7-IV2 */

@@ -9,7 +9,7 @@
 #include "zk/zk_states.h"
 #include "zk/zk_topics.h"
 
-enum { BROKERS = 4, TOPICS = 6, PARTITIONS = 3, STEPS = 60, SEEDS = 150 };
+enum { BROKERS = 4, TOPICS = 6, PARTITIONS = 3, STEPS = 60, SEEDS = 300 };
 
 /* What a partition's state node was at the last look. */
 struct seen {
@@ -160,10 +160,26 @@ static void do_delete(struct world *w)
         fake_cluster_delete(&w->f, topic);
 }
 
+/* To other brokers, dead ones too; or back. */
+static void do_reassign(struct world *w)
+{
+    char target[64] = "";
+    uint32_t first = roll(w, BROKERS), count = roll(w, 4);
+    size_t at = 0;
+
+    if (!fake_cluster_active(&w->f))
+        return;
+    for (uint32_t r = 0; r < count; r++)
+        at += (size_t)snprintf(target + at, sizeof target - at, "%s%u", r ? "," : "",
+                               1 + (first + r) % BROKERS);
+    fake_cluster_reassign(&w->f, name_of((int)roll(w, TOPICS)), (int)roll(w, PARTITIONS),
+                          count ? target : NULL);
+}
+
 static void do_something(struct world *w)
 {
     w->has_altered = false;
-    switch (roll(w, 9)) {
+    switch (roll(w, 12)) {
     case 0:
     case 1:
         do_create(w);
@@ -183,6 +199,10 @@ static void do_something(struct world *w)
         break;
     case 7:
         clock_fake_advance(&w->f.clock, 300000);
+        break;
+    case 8:
+    case 9:
+        do_reassign(w);
         break;
     default:
         do_alter(w);
@@ -225,7 +245,7 @@ static void remember(struct seen *s, const struct zk_partition_state *now, struc
 static void check_context(const struct world *w, const struct fake_broker *active,
                           const struct ctl_partition *p, const struct zk_partition_state *now)
 {
-    struct node_ids isr = partition_isr(p);
+    struct node_ids isr = partition_isr(p), rs = partition_replicas(p);
     bool can_be_led = false;
 
     ck_assert(p->has_leadership);
@@ -235,13 +255,19 @@ static void check_context(const struct world *w, const struct fake_broker *activ
     ck_assert(node_ids_eq(&isr, &now->state.isr));
     for (int32_t i = 0; i < isr.count; i++) {
         ck_assert_int_le(isr.list[i], BROKERS);
-        can_be_led |= context_is_live(&active->c->x, isr.list[i]);
+        can_be_led |= node_ids_has(&rs, isr.list[i]) && context_is_live(&active->c->x, isr.list[i]);
     }
     if (p->topic->is_queued || !can_be_led)
         return;
     ck_assert_int_ge(p->leader, 1);
     ck_assert(w->f.brokers[p->leader].is_up);
     ck_assert_int_eq(p->state, PARTITION_ONLINE);
+}
+
+/* A controller that dies while it drops replicas leaves them in the ISR; the leader shrinks it. */
+static bool may_be_left_over(const struct world *w, int32_t broker)
+{
+    return broker >= 1 && broker <= BROKERS && w->epoch > 1;
 }
 
 static void check_partition(struct world *w, int t, int id, const struct zk_topic *topic)
@@ -260,7 +286,8 @@ static void check_partition(struct world *w, int t, int id, const struct zk_topi
     ck_assert(now.state.leader == NO_LEADER || node_ids_has(&now.state.isr, now.state.leader));
     ck_assert_int_le(now.state.controller_epoch, w->epoch);
     for (int32_t i = 0; i < now.state.isr.count; i++)
-        ck_assert(node_ids_has(&topic->node.partitions[id].replicas, now.state.isr.list[i]));
+        ck_assert(node_ids_has(&topic->node.partitions[id].replicas, now.state.isr.list[i]) ||
+                  may_be_left_over(w, now.state.isr.list[i]));
     if (was->is_there && uuid_eq(was->topic_id, topic->node.id))
         check_history(w, was, &now);
     remember(was, &now, topic->node.id);
@@ -373,6 +400,7 @@ static void run_seed(uint64_t seed)
         fake_cluster_start(&w->f, id);
         fake_zk_hook(w->f.brokers[id].zk, maybe_expire, &w->f.brokers[id]);
     }
+    renew_expired(w);
     for (int i = 0; i < STEPS; i++) {
         do_something(w);
         check(w);

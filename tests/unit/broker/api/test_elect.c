@@ -159,7 +159,7 @@ END_TEST
 START_TEST(everything_asked_for_tells_only_what_was_elected)
 {
     struct rig *r = rig_new();
-    struct elect_leaders_request body = {.timeout_ms = 60000};
+    struct elect_leaders_request body = {.topic_partitions_count = -1, .timeout_ms = 60000};
     struct elect_leaders_response resp;
 
     with_imbalance(r);

@@ -248,9 +248,21 @@ END_TEST
 #define WITH_FAULTS
 #endif
 
+START_TEST(space_of_the_file_system_is_told)
+{
+    struct fs_space space;
+
+    ck_assert_int_eq(fs_space(test_tmpdir(), &space), 0);
+    ck_assert_int_gt(space.total, 0);
+    ck_assert_int_ge(space.usable, 0);
+    ck_assert_int_le(space.usable, space.total);
+    ck_assert_int_eq(fs_space("/nothing/here", &space), -ENOENT);
+}
+END_TEST
+
 TEST_MAIN("common/io/fs", WITH_FAULTS what_is_written_is_read, a_vector_is_written_whole,
           an_absent_file_shows_at_first_use, unused_descriptors_are_bounded,
           a_renamed_file_is_read_by_its_references, a_removed_file_is_read_by_its_references,
           readers_do_not_notice_that_the_directory_is_renamed,
           replacing_leaves_the_old_text_or_the_new, names_are_listed_in_order,
-          a_tree_is_removed_and_its_neighbours_are_not)
+          a_tree_is_removed_and_its_neighbours_are_not, space_of_the_file_system_is_told)
