@@ -5,11 +5,11 @@
  * RecordOracle.java starts it and asks over stdin as it does codec_oracle.c: [i32 length][op
  * i8][i16 + text][i16][rest]. The rest is
  *
- *   V  settings, then records     what a leader makes of a client's records: the answer's bytes,
- *   and indexes of bad records as text D  magic i8, first offset i64, then a set    each batch
- *   down-converted P  steps                      producer state, told step by step as text (see
- *   run_step) C  settings and a directory       one cleaning of the log in it; the next dirty offset
- *   as text
+ *   V  settings, then records   what a leader makes of a client's records: the answer's bytes, and
+ *                               indexes of bad records as text
+ *   D  magic i8, first offset i64, then a set   each batch down-converted
+ *   P  steps                    producer state, told step by step as text (see run_step)
+ *   C  settings and a directory one cleaning of the log in it; the next dirty offset as text
  *
  * The answer is [i32 code as on the wire][i32 length, bytes][i32 length, text].
  */
