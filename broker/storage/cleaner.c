@@ -92,7 +92,8 @@ static void job_deinit(struct job *j)
     j->log = log_unref(j->log);
 }
 
-/* False for a log that is closed: whoever closed it may already have found that nobody cleans it. */
+/* False for a log that is closed: whoever closed it may have found already that nobody cleans
+ * it. */
 static bool claim(struct cleaner *c, struct log *log)
 {
     LOCK_SCOPE(&c->lock);

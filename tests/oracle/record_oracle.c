@@ -5,13 +5,16 @@
  * RecordOracle.java starts it and asks over stdin as it does codec_oracle.c: [i32 length][op
  * i8][i16 + text][i16][rest]. The rest is
  *
- *   V  settings, then records     what a leader makes of a client's records: the answer's bytes,
- *   and indexes of bad records as text D  magic i8, first offset i64, then a set    each batch
- *   down-converted P  steps                      producer state, told step by step as text (see
- *   run_step)
+ *   V  settings, then records   what a leader makes of a client's records: the answer's bytes, and
+ *                               indexes of bad records as text
+ *   D  magic i8, first offset i64, then a set   each batch down-converted
+ *   P  steps                    producer state, told step by step as text (see run_step)
+ *   C  settings and a directory one cleaning of the log in it; the next dirty offset as text
  *
  * The answer is [i32 code as on the wire][i32 length, bytes][i32 length, text].
  */
+#include "broker/storage/cleaner_pass.h"
+#include "broker/storage/log_manager.h"
 #include "broker/storage/producer_state.h"
 #include "broker/storage/validate.h"
 #include "common/base/err.h"
@@ -191,6 +194,61 @@ static void run_steps(struct reader *r, struct answer *out)
     producer_state_free(ps);
 }
 
+/* ---- cleaning ---- */
+
+static int clean_log(struct log *log, struct reader *r, const struct clock *clock, int64_t *ret)
+{
+    CLEANUP(log_view_deinit) struct log_view view = {.count = 0};
+    const struct cleaner_pass_opts opts = {.clock = clock,
+                                           .map_bytes = reader_i32(r),
+                                           .map_load_factor = 0.9,
+                                           .buffer_bytes = 1 << 16};
+    struct cleaner_stats stats;
+    struct cleanable what;
+
+    log->first_dirty = reader_i64(r);
+    log_set_high_watermark(log, log_end_offset(log));
+    log_view_init(&view, log);
+    int e = cleaner_look(log, &view, clock_wall_ms(clock), &what);
+    what.upper = reader_i64(r); /* not all that could be cleaned */
+    if (e == 0)
+        e = cleaner_pass(log, &view, &what, &opts, &stats);
+    *ret = e == 0 ? stats.next_dirty : -1;
+    return e;
+}
+
+static void clean(struct reader *r, struct answer *out)
+{
+    CLEANUP(log_put_p) struct log *log = NULL;
+    struct topic_conf *conf = topic_conf_new();
+    struct clock_fake clock;
+    struct reader rest;
+    int64_t next = -1;
+
+    clock_fake_init(&clock, reader_i64(r));
+    conf->cleanup_policy = CLEANUP_COMPACT;
+    conf->segment_bytes = reader_i32(r);
+    conf->delete_retention_ms = reader_i64(r);
+    conf->index_interval_bytes = 500;
+    rest = *r;
+    reader_take(r, 4 + 8 + 8);
+    size_t n = (size_t)reader_i16(r);
+    CLEANUP(free_p) char *path = xstrndup((const char *)reader_take(r, n), n);
+    int e = log_open(&(struct log_open_opts){.topic = STR("t"),
+                                             .root = "/",
+                                             .path = path,
+                                             .conf = conf,
+                                             .clock = &clock.clock,
+                                             .producer_id_expiration_ms = INT64_MAX,
+                                             .recovery_point = INT64_MAX},
+                     &log);
+    if (e == 0)
+        e = clean_log(log, &rest, &clock.clock, &next);
+    out->status = err_to_wire(e);
+    strbuf_addf(&out->text, "%" PRId64, next);
+    topic_conf_unref(conf);
+}
+
 /* ---- dialogue ---- */
 
 static void answer_one(struct slice question, struct arena *a, struct answer *out)
@@ -204,6 +262,8 @@ static void answer_one(struct slice question, struct arena *a, struct answer *ou
         validate(&r, a, out);
     else if (op == 'D')
         convert(&r, out);
+    else if (op == 'C')
+        clean(&r, out);
     else
         run_steps(&r, out);
 }
