@@ -230,7 +230,7 @@ int group_cleanup_delete_offsets(struct group_manager *m, struct str group_id,
     struct group *CLEANUP(group_unref_p) g = NULL;
     CLEANUP(doomed_list_deinit) struct doomed_list l = {0};
     struct tombstones t;
-    int r = coordinator_find(m, group_id, &g);
+    int r = group_id.len == 0 ? INVALID_GROUP_ID : coordinator_find(m, group_id, &g);
 
     if (r)
         return r;
@@ -258,6 +258,8 @@ static bool remove_gone(struct group *g, void *ctx)
     struct tombstones t;
 
     LOCK_SCOPE(&g->lock);
+    if (group_is(g, GROUP_DEAD))
+        return true; /* another broker's, which is told too */
     begin(&t, gone->manager, g);
     for (size_t i = 0; i < gone->count; i++)
         take_out(g, &t, commits_remove, &(struct doomed){gone->v[i].topic, gone->v[i].partition});

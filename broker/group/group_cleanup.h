@@ -32,7 +32,8 @@ struct offset_deletion {
     int error; /* in: not 0 leaves it out; out: 0, GROUP_SUBSCRIBED_TO_TOPIC */
 };
 
-/* OffsetDelete: 0, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, and those of group_manager_check(). */
+/* OffsetDelete: 0, INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, and those of
+ * group_manager_check(). */
 int group_cleanup_delete_offsets(struct group_manager *m, struct str group_id,
                                  struct offset_deletion *v, int32_t count) MUST_CHECK;
 

@@ -214,6 +214,8 @@ static int read_all(struct loader *l, struct log *log)
         }
         if (r)
             return r;
+        if (chunk.len == 0)
+            return 0; /* compaction has left nothing from here to the end */
         struct slice rest = slice_of(chunk.s, chunk.len);
         while (batch_next(&rest, &b) == 1)
             load_batch(l, &b, &offset);

@@ -37,6 +37,7 @@ struct group_manager {
     struct shard shards[SHARDS];
     _Atomic int32_t partitions; /* of the topic; 0 until it is known */
     _Atomic bool is_running;
+    _Atomic bool is_stopped; /* under a shard's lock: nothing is loaded any more */
     _Atomic int loading;
     struct group_cleaner *cleaner;
 };
@@ -318,6 +319,8 @@ static unsigned begin_load(struct group_manager *m, int32_t partition, int32_t l
 
     LOCK_SCOPE(&s->lock);
     struct part *p = find_part(s, partition);
+    if (atomic_load(&m->is_stopped))
+        return 0;
     if (!p) {
         p = xnew(struct part);
         p->id = partition;
@@ -373,15 +376,28 @@ void group_manager_resigned(struct group_manager *m, int32_t partition, int32_t 
 
 /* ---- the end ---- */
 
+/* Of one of its partitions; NULL where none has groups, or will have any. */
+static struct group *close_shard(struct shard *s)
+{
+    LOCK_SCOPE(&s->lock);
+    for (struct part *p = s->parts; p; p = p->hh.next) {
+        p->state = PART_NONE;
+        if (p->groups)
+            return TAKE(p->groups);
+    }
+    return NULL;
+}
+
 void group_manager_stop(struct group_manager *m)
 {
+    struct group *groups;
+
     atomic_store(&m->is_running, false);
+    atomic_store(&m->is_stopped, true);
     group_cleaner_stop(m->cleaner);
     for (int i = 0; i < SHARDS; i++) {
-        struct shard *s = &m->shards[i];
-
-        for (struct part *p = s->parts; p; p = p->hh.next)
-            drop_groups(end_ownership(m, p->id, INT32_MAX), NOT_COORDINATOR);
+        while ((groups = close_shard(&m->shards[i])))
+            drop_groups(groups, NOT_COORDINATOR);
     }
 }
 

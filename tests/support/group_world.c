@@ -185,30 +185,35 @@ static void on_join_superseded(struct join_call *c)
     container_of(c, struct fake_join, call)->superseded++;
 }
 
-void fake_join(struct group_world *w, struct fake_join *j, struct joining who)
+struct join_request fake_join_request(struct joining_args *args, struct fake_join *j,
+                                      struct joining who)
 {
-    enum { MAX = 64 };
-    struct member_protocol v[MAX];
-    struct str names[MAX];
-    struct slice metadata[MAX];
-    int32_t n = split(who.protocols ? who.protocols : "range=m", names, metadata, MAX);
+    struct str names[FAKE_LIST_MAX];
+    struct slice metadata[FAKE_LIST_MAX];
+    int32_t n = split(who.protocols ? who.protocols : "range=m", names, metadata, FAKE_LIST_MAX);
 
     for (int32_t i = 0; i < n; i++)
-        v[i] = (struct member_protocol){names[i], metadata[i]};
+        args->protocols[i] = (struct member_protocol){names[i], metadata[i]};
     *j = (struct fake_join){.call = {on_joined, on_join_superseded}};
-    rebalance_join(w->group,
-                   &(struct join_request){
-                       .member_id = str_of(who.id ? who.id : ""),
-                       .instance = TEXT(who.instance),
-                       .client = {str_of(who.client ? who.client : "c"), STR("/127.0.0.1")},
-                       .session_timeout_ms = who.session_ms ? who.session_ms : 10000,
-                       .rebalance_timeout_ms = who.rebalance_ms ? who.rebalance_ms : 60000,
-                       .protocol_type = str_of(who.type ? who.type : "consumer"),
-                       .protocols = {v, n},
-                       .must_know_id = who.must_know_id,
-                       .can_skip = who.can_skip,
-                   },
-                   &j->call);
+    return (struct join_request){
+        .member_id = str_of(who.id ? who.id : ""),
+        .instance = TEXT(who.instance),
+        .client = {str_of(who.client ? who.client : "c"), STR("/127.0.0.1")},
+        .session_timeout_ms = who.session_ms ? who.session_ms : 10000,
+        .rebalance_timeout_ms = who.rebalance_ms ? who.rebalance_ms : 60000,
+        .protocol_type = str_of(who.type ? who.type : "consumer"),
+        .protocols = {args->protocols, n},
+        .must_know_id = who.must_know_id,
+        .can_skip = who.can_skip,
+    };
+}
+
+void fake_join(struct group_world *w, struct fake_join *j, struct joining who)
+{
+    struct joining_args args;
+    struct join_request req = fake_join_request(&args, j, who);
+
+    rebalance_join(w->group, &req, &j->call);
 }
 
 /* ---- SyncGroup ---- */
@@ -228,28 +233,33 @@ static void on_sync_superseded(struct sync_call *c)
     container_of(c, struct fake_sync, call)->superseded++;
 }
 
-void fake_sync(struct group_world *w, struct fake_sync *s, struct syncing who)
+struct sync_request fake_sync_request(struct syncing_args *args, struct fake_sync *s,
+                                      struct syncing who)
 {
-    enum { MAX = 64 };
-    struct assignment v[MAX];
-    struct str names[MAX];
-    struct slice bytes[MAX];
-    int32_t n = split(who.assignments, names, bytes, MAX);
+    struct str names[FAKE_LIST_MAX];
+    struct slice bytes[FAKE_LIST_MAX];
+    int32_t n = split(who.assignments, names, bytes, FAKE_LIST_MAX);
 
     for (int32_t i = 0; i < n; i++)
-        v[i] = (struct assignment){names[i], bytes[i]};
+        args->assignments[i] = (struct assignment){names[i], bytes[i]};
     *s = (struct fake_sync){.call = {on_synced, on_sync_superseded}};
-    rebalance_sync(w->group,
-                   &(struct sync_request){
-                       .member_id = str_of(who.id),
-                       .instance = TEXT(who.instance),
-                       .generation = who.generation,
-                       .protocol_type = TEXT(who.type),
-                       .protocol = TEXT(who.protocol),
-                       .assignments = v,
-                       .assignment_count = n,
-                   },
-                   &s->call);
+    return (struct sync_request){
+        .member_id = str_of(who.id),
+        .instance = TEXT(who.instance),
+        .generation = who.generation,
+        .protocol_type = TEXT(who.type),
+        .protocol = TEXT(who.protocol),
+        .assignments = args->assignments,
+        .assignment_count = n,
+    };
+}
+
+void fake_sync(struct group_world *w, struct fake_sync *s, struct syncing who)
+{
+    struct syncing_args args;
+    struct sync_request req = fake_sync_request(&args, s, who);
+
+    rebalance_sync(w->group, &req, &s->call);
 }
 
 int fake_heartbeat(struct group_world *w, const char *id, const char *instance, int32_t generation)

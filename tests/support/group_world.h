@@ -73,12 +73,26 @@ struct joining {
 
 void fake_join(struct group_world *w, struct fake_join *j, struct joining who);
 
+/* The same as a request, which points into args; j is made ready. */
+enum { FAKE_LIST_MAX = 64 };
+struct joining_args {
+    struct member_protocol protocols[FAKE_LIST_MAX];
+};
+struct join_request fake_join_request(struct joining_args *args, struct fake_join *j,
+                                      struct joining who);
+
 struct syncing {
     const char *id, *instance, *type, *protocol, *assignments;
     int32_t generation;
 };
 
 void fake_sync(struct group_world *w, struct fake_sync *s, struct syncing who);
+
+struct syncing_args {
+    struct assignment assignments[FAKE_LIST_MAX];
+};
+struct sync_request fake_sync_request(struct syncing_args *args, struct fake_sync *s,
+                                      struct syncing who);
 
 /* Heartbeat and LeaveGroup of a member; instance may be NULL. */
 int fake_heartbeat(struct group_world *w, const char *id, const char *instance, int32_t generation);
