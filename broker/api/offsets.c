@@ -38,6 +38,12 @@ static int32_t count_partitions(const struct offset_commit_request *body)
     return n;
 }
 
+/* Of an old client that says itself how long; wraps, as in Kafka, where it must not overflow. */
+static int64_t expire_ms(int64_t now_ms, int64_t retention_ms)
+{
+    return retention_ms == -1 ? -1 : (int64_t)((uint64_t)now_ms + (uint64_t)retention_ms);
+}
+
 static void fill_entry(const struct commit_call *c, const struct metadata_snapshot *s,
                        struct str topic, const struct offset_commit_request_partition *p,
                        struct commit_entry *e)
@@ -54,7 +60,7 @@ static void fill_entry(const struct commit_call *c, const struct metadata_snapsh
                 .leader_epoch = p->committed_leader_epoch,
                 .metadata = str_is_null(p->committed_metadata) ? STR("") : p->committed_metadata,
                 .commit_ms = p->commit_timestamp == -1 ? now : p->commit_timestamp,
-                .expire_ms = body->retention_time_ms == -1 ? -1 : now + body->retention_time_ms,
+                .expire_ms = expire_ms(now, body->retention_time_ms),
             },
     };
     if (!metadata_partition(s, topic, p->partition_index))

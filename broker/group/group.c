@@ -385,7 +385,7 @@ void group_restore(struct group *g, const struct group_metadata_value *value)
 
 void group_next_generation(struct group *g)
 {
-    g->generation++;
+    g->generation = (int32_t)((uint32_t)g->generation + 1); /* a record may say anything */
     set_text(&g->protocol, g->members ? group_vote(g) : STR_NULL);
     for (struct member *m = g->members; m; m = m->hh.next)
         m->is_unsynced = false;

@@ -1,6 +1,6 @@
 /*
- * group_world.h - one consumer group in a test: a fake clock, a reactor that the test turns, a store
- * that ends when the test says so, and calls that write down what they were told
+ * group_world.h - one consumer group in a test: a fake clock, a reactor that the test turns, a
+ * store that ends when the test says so, and calls that write down what they were told
  *
  * One thread, nothing sleeps. Lists are written as text: "range=meta,rr=meta" the protocols of a
  * member, "id=bytes,..." assignments; texts that a test compares come the same way.
@@ -63,8 +63,8 @@ struct fake_sync {
     char protocol[64], assignment[96];
 };
 
-/* Who joins. What is left out: a dynamic member, "range=m", type "consumer", client "c", timeouts of
- * 10 s and 60 s. */
+/* Who joins. What is left out: a dynamic member, "range=m", type "consumer", client "c",
+ * timeouts of 10 s and 60 s. */
 struct joining {
     const char *id, *instance, *client, *type, *protocols;
     int32_t session_ms, rebalance_ms;

@@ -1,6 +1,6 @@
 /*
- * test_rebalance.c - phases and time: heartbeats, sessions, leaving, who is waited for and how long,
- * and groups that come from and go to other brokers (protocol.md 11.8, 11.10, 11.11)
+ * test_rebalance.c - phases and time: heartbeats, sessions, leaving, who is waited for and how
+ * long, and groups that come from and go to other brokers (protocol.md 11.8, 11.10, 11.11)
  */
 #include "broker/group/rebalance.h"
 
