@@ -615,14 +615,17 @@ START_TEST(session_of_a_static_member_begins_when_it_is_told)
 
     two_statics(&w, &l, &f);
     fake_join(&w, &again, (struct joining){.instance = "f", .session_ms = 1000});
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 12; i++) {
         group_world_run(&w, 900);
         ck_assert_int_eq(fake_heartbeat(&w, l.member_id, "l", 1), 0);
     }
     group_world_stored(&w, 0);
     ASSERT_ENDED(&again, 0);
+    rebalance_tick(w.group, clock_mono_us(&w.clock.clock));
     group_world_run(&w, 900);
     ck_assert_int_eq(fake_heartbeat(&w, again.member_id, "f", 1), 0);
+    group_world_run(&w, 1000);
+    ck_assert_int_eq(fake_heartbeat(&w, again.member_id, "f", 1), UNKNOWN_MEMBER_ID);
     group_world_deinit(&w);
 }
 END_TEST

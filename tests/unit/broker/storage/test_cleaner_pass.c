@@ -94,14 +94,14 @@ static void live(uint64_t seed, int64_t map_bytes)
 
 START_TEST(random_logs_are_cleaned_as_the_rules_say)
 {
-    for (uint64_t seed = 1; seed <= 30; seed++)
+    for (uint64_t seed = 1; seed <= 12; seed++)
         live(seed, 1 << 20);
 }
 END_TEST
 
 START_TEST(a_map_that_is_full_cleans_as_far_as_it_reaches)
 {
-    for (uint64_t seed = 100; seed < 120; seed++)
+    for (uint64_t seed = 100; seed < 108; seed++)
         live(seed, 24 * (int64_t)(2 + seed % 40));
 }
 END_TEST
@@ -139,7 +139,7 @@ static void know(void *ctx, const struct producer_info *p)
 
 START_TEST(producers_are_known_after_cleaning_and_a_crash)
 {
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= 8; seed++) {
         struct known before = {0}, after = {0};
 
         model_init(&m, seed);

@@ -245,23 +245,23 @@ END_TEST
 
 START_TEST(a_crash_at_any_other_step_is_mended)
 {
-    fail_everywhere("fs.pwrite", (struct fault){FAULT_CRASH, 0}, 3);
-    fail_everywhere("fs.pwrite", (struct fault){FAULT_CRASH, 50}, 5);
-    fail_everywhere("fs.truncate", (struct fault){FAULT_CRASH, 0}, 3);
-    fail_everywhere("fs.fsync", (struct fault){FAULT_CRASH, 0}, 3);
-    fail_everywhere("fs.open", (struct fault){FAULT_CRASH, 0}, 9);
+    fail_everywhere("fs.pwrite", (struct fault){FAULT_CRASH, 0}, 7);
+    fail_everywhere("fs.pwrite", (struct fault){FAULT_CRASH, 50}, 13);
+    fail_everywhere("fs.truncate", (struct fault){FAULT_CRASH, 0}, 7);
+    fail_everywhere("fs.fsync", (struct fault){FAULT_CRASH, 0}, 7);
+    fail_everywhere("fs.open", (struct fault){FAULT_CRASH, 0}, 29);
 }
 END_TEST
 
 START_TEST(a_failure_at_any_step_is_mended)
 {
-    fail_everywhere("fs.rename", (struct fault){FAULT_ERRNO, EIO}, 2);
-    fail_everywhere("fs.pwrite", (struct fault){FAULT_ERRNO, ENOSPC}, 5);
-    fail_everywhere("fs.pwrite", (struct fault){FAULT_SHORT, 30}, 7);
-    fail_everywhere("fs.truncate", (struct fault){FAULT_ERRNO, EIO}, 4);
-    fail_everywhere("fs.fsync", (struct fault){FAULT_ERRNO, EIO}, 4);
-    fail_everywhere("fs.open", (struct fault){FAULT_ERRNO, EMFILE}, 11);
-    fail_everywhere("fs.pread", (struct fault){FAULT_ERRNO, EIO}, 7);
+    fail_everywhere("fs.rename", (struct fault){FAULT_ERRNO, EIO}, 5);
+    fail_everywhere("fs.pwrite", (struct fault){FAULT_ERRNO, ENOSPC}, 11);
+    fail_everywhere("fs.pwrite", (struct fault){FAULT_SHORT, 30}, 17);
+    fail_everywhere("fs.truncate", (struct fault){FAULT_ERRNO, EIO}, 11);
+    fail_everywhere("fs.fsync", (struct fault){FAULT_ERRNO, EIO}, 11);
+    fail_everywhere("fs.open", (struct fault){FAULT_ERRNO, EMFILE}, 31);
+    fail_everywhere("fs.pread", (struct fault){FAULT_ERRNO, EIO}, 23);
 }
 END_TEST
 
