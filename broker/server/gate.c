@@ -78,7 +78,7 @@ static int open_listener(struct gate *g, int i, struct strbuf *why)
             .tls = g->tls[i],
             .is_privileged = has_control_plane ? l->is_control_plane : l->is_inter_broker,
             .is_inter_broker = l->is_inter_broker && c->listener.count > 1,
-            .max_connections = max_connections_of(c, l->name),
+            .max_connections = max_connections_of(g->opts.now, l->name),
             .net = &g->net,
             .sets = g->sets,
             .set_count = g->opts.reactors->count,
@@ -99,22 +99,35 @@ int gate_open(const struct gate_opts *opts, struct gate **ret, struct strbuf *wh
         .max_frame_bytes = (uint32_t)c->socket_request_max_bytes,
         .max_idle_us = c->connections_max_idle_ms * 1000,
         .max_request_bytes = c->queued_max_request_bytes,
-        .max_connections = c->max_connections,
+        .max_connections = opts->now->max_connections,
     };
     g->sets = xnew_array(struct conn_set *, (size_t)opts->reactors->count);
     g->tls = xnew_array(struct tls_server *, (size_t)c->listener.count);
     g->listeners = xnew_array(struct listener *, (size_t)c->listener.count);
     for (int i = 0; i < opts->reactors->count; i++)
         g->sets[i] = conn_set_new(opts->reactors->v[i], &g->net);
-    int r = ip_limit_new(c->max_connections_per_ip, c->max_connections_per_ip_overrides, why,
-                         &g->net.ip_limit);
+    int r = ip_limit_new(opts->now->max_connections_per_ip,
+                         opts->now->max_connections_per_ip_overrides, why, &g->net.ip_limit);
     for (int i = 0; r == 0 && i < c->listener.count; i++)
         r = open_listener(g, i, why);
+    g->opts.now = NULL;
     if (r < 0)
         gate_free(g);
     else
         *ret = g;
     return r;
+}
+
+void gate_reconfigure(struct gate *g, const struct broker_conf *now)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+
+    g->net.max_connections = now->max_connections;
+    for (int i = 0; i < listener_count(g); i++)
+        listener_set_max(g->listeners[i], max_connections_of(now, listener_name(g->listeners[i])));
+    if (ip_limit_set(g->net.ip_limit, now->max_connections_per_ip,
+                     now->max_connections_per_ip_overrides, &why) < 0)
+        say_error("the limits of connections per address stay as they were: %s", why.s);
 }
 
 void gate_start(struct gate *g)

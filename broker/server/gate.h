@@ -13,7 +13,8 @@
 struct gate;
 
 struct gate_opts {
-    const struct broker_conf *conf;
+    const struct broker_conf *conf; /* as started with */
+    const struct broker_conf *now;  /* with what is set at run time; for the call only */
     struct broker *broker;
     const struct api_table *apis;
     struct reactor_pool *reactors;
@@ -22,6 +23,9 @@ struct gate_opts {
 
 /* Binds every listener; nobody is let in yet. < 0 with the reason in why. */
 int gate_open(const struct gate_opts *opts, struct gate **ret, struct strbuf *why) MUST_CHECK;
+/* Limits of connections that have changed apply to the next ones. Thread: any, one at a time; may
+ * look up host names. */
+void gate_reconfigure(struct gate *g, const struct broker_conf *now);
 /* The reactors run. */
 void gate_start(struct gate *g);
 /* No new connections. Thread: any but a reactor's; waits. */
