@@ -100,7 +100,7 @@ START_TEST(refusals_use_the_words_of_kafka)
                   "Invalid value c for configuration text: String must be one of: a, b");
     check_refused(
         "list", "delete,x",
-        "Invalid value delete,x for configuration list: String must be one of: delete, compact");
+        "Invalid value x for configuration list: String must be one of: delete, compact");
 }
 END_TEST
 
