@@ -1,6 +1,7 @@
 #include "broker/meta/config_admin.h"
 
 #include "broker/config/dynamic_keys.h"
+#include "broker/config/passwords.h"
 #include "common/base/err.h"
 #include "common/base/mem.h"
 #include "common/base/say.h"
@@ -250,14 +251,14 @@ static int check_ops(struct run *run, struct config_alteration *c)
     return 0;
 }
 
-static int check_passwords(struct run *run, struct config_alteration *c, const struct props *p)
+static int write_broker(struct run *run, struct config_alteration *c, struct str node,
+                        struct props *p)
 {
-    for (size_t i = 0; i < p->count; i++) {
-        if (!broker_key_is_password(p->v[i].key))
-            continue;
-        return refuse_value(run, c, "Password encoder secret not configured");
-    }
-    return 0;
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+
+    if (passwords_encode(live_conf_file(run->ca->opts.live), p, &why) < 0)
+        return refuse_value(run, c, why.s);
+    return write_props(run, c, "brokers", node, p);
 }
 
 static void alter_broker(struct run *run, struct config_alteration *c)
@@ -275,6 +276,7 @@ static void alter_broker(struct run *run, struct config_alteration *c)
         r = read_props(run, c, "brokers", node, &p);
     if (r)
         return;
+    passwords_decode(live_conf_file(run->ca->opts.live), &p);
     dynamic_props_clean(&p, is_own);
     if (apply_edits(run, c, (struct config_keys){broker_options, broker_option_count}, &p))
         return;
@@ -282,8 +284,8 @@ static void alter_broker(struct run *run, struct config_alteration *c)
         refuse(c, INVALID_REQUEST, arena_str(run->a, strbuf_str(&why)));
         return;
     }
-    if (!run->is_dry_run && check_passwords(run, c, &p) == 0)
-        write_props(run, c, "brokers", node, &p);
+    if (!run->is_dry_run)
+        write_broker(run, c, node, &p);
 }
 
 /* ---- loggers ---- */

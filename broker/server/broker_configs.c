@@ -1,5 +1,6 @@
 #include "broker/server/broker_configs.h"
 
+#include "broker/config/passwords.h"
 #include "broker/storage/log_manager.h"
 #include "common/base/mem.h"
 #include "common/base/say.h"
@@ -103,6 +104,33 @@ enum zk_result broker_configs_read(struct broker_configs *bc)
         return r;
     take(&list[0], &a, &common);
     take(&list[1], &a, &own);
+    passwords_decode(live_conf_file(bc->opts.live), &own);
+    passwords_decode(live_conf_file(bc->opts.live), &common);
     apply(bc, &own, &common);
     return ZK_OK;
+}
+
+enum zk_result broker_configs_renew(struct broker_configs *bc)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    CLEANUP(props_deinit) struct props own = {0};
+    struct str name = arena_printf(&a, "%d", bc->opts.broker_id);
+    struct zk_config stored = {.name = name};
+    struct node_config node = {0};
+
+    if (!broker_conf_text(live_conf_file(bc->opts.live), "password.encoder.old.secret", NULL))
+        return ZK_OK;
+    enum zk_result r = zk_configs_read(bc->opts.zk, "brokers", &a, &stored, 1);
+    if (r != ZK_OK)
+        return r;
+    take(&stored, &a, &own);
+    if (!passwords_renew(live_conf_file(bc->opts.live), &own))
+        return ZK_OK;
+    node.entries = arena_new_array(&a, struct node_config_entry, own.count);
+    for (size_t i = 0; i < own.count; i++)
+        node.entries[node.count++] =
+            (struct node_config_entry){str_of(own.v[i].key), str_of(own.v[i].value)};
+    say_info("passwords in ZooKeeper are sealed again with the new password.encoder.secret");
+    r = zk_config_set(bc->opts.zk, "brokers", name, &node);
+    return r == ZK_OK ? zk_config_notify(bc->opts.zk, "brokers", name) : r;
 }

@@ -32,3 +32,5 @@ struct broker_configs *broker_configs_free(struct broker_configs *bc);
 /* Reads both and applies them. Settings that cannot be used are said, and leave everything as it
  * was. Blocks. ZK_OK, or why they could not be read. */
 enum zk_result broker_configs_read(struct broker_configs *bc);
+/* Where password.encoder.old.secret is set: what it can open is sealed with the new secret. */
+enum zk_result broker_configs_renew(struct broker_configs *bc);

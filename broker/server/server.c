@@ -525,7 +525,12 @@ static int read_broker_configs(struct server *s, struct strbuf *why)
         .changed = on_conf_changed,
         .ctx = s,
     });
-    enum zk_result r = broker_configs_read(s->broker_configs);
+    enum zk_result r = broker_configs_renew(s->broker_configs);
+    if (r != ZK_OK)
+        say_warn("passwords in ZooKeeper cannot be sealed with the new secret now: %s; tried again "
+                 "at the next start",
+                 zk_result_name(r));
+    r = broker_configs_read(s->broker_configs);
     if (r == ZK_OK)
         return 0;
     strbuf_addf(why, "the settings of this broker cannot be read from ZooKeeper: %s",
