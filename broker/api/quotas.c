@@ -150,7 +150,7 @@ static void describe(struct job *j)
                              &(struct quota_filter){parts, body->components_count, body->strict},
                              &list, &resp->error_message);
     resp->error_message = message;
-    resp->entries = NULL;
+    resp->entries_count = -1; /* null */
     if (resp->error_code == NONE)
         answer_entries(a, &list, resp);
     request_reply(call->req, resp);

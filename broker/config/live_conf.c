@@ -9,6 +9,7 @@
 
 struct live_conf {
     const struct broker_conf *file;
+    int (*can)(const struct broker_conf *next, struct strbuf *why);
     struct mutex lock; /* LOCK_CONFIG; guards what follows */
     struct conf_snapshot *current;
 };
@@ -92,6 +93,28 @@ const struct conf_snapshot *live_conf_get(struct live_conf *l)
     return l->current;
 }
 
+void live_conf_ask(struct live_conf *l,
+                   int (*can)(const struct broker_conf *next, struct strbuf *why))
+{
+    l->can = can;
+}
+
+/* The step, and then the parts. */
+static int check_step(const struct live_conf *l, const struct conf_snapshot *now,
+                      const struct broker_conf *next, struct strbuf *why)
+{
+    CLEANUP(strbuf_deinit) struct strbuf reason = {0};
+    int r = dynamic_conf_check(now, next, why);
+
+    if (r < 0 || !l->can || (r = l->can(next, &reason)) == 0)
+        return r;
+    strbuf_addf(why,
+                "Invalid value org.apache.kafka.common.config.ConfigException: %s for "
+                "configuration Invalid dynamic configuration",
+                reason.s ? reason.s : "");
+    return r;
+}
+
 int live_conf_check(struct live_conf *l, const struct props *p, bool is_per_broker,
                     struct strbuf *why)
 {
@@ -103,7 +126,7 @@ int live_conf_check(struct live_conf *l, const struct props *p, bool is_per_brok
         r = build(l->file, is_per_broker ? p : &now->own, is_per_broker ? &now->common : p, &next,
                   why);
     if (r == 0)
-        r = dynamic_conf_check(now, next, why);
+        r = check_step(l, now, next, why);
     broker_conf_free(next);
     return r;
 }
@@ -121,7 +144,7 @@ int live_conf_set(struct live_conf *l, struct props *own, struct props *common, 
     dynamic_props_clean(&next->common, false);
     int r = build(l->file, &next->own, &next->common, &next->conf, why);
     if (r == 0)
-        r = dynamic_conf_check(now, next->conf, why);
+        r = check_step(l, now, next->conf, why);
     if (r < 0) {
         conf_snapshot_put(next);
         return r;

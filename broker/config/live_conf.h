@@ -21,6 +21,10 @@ struct conf_snapshot {
 
 /* file outlives it. */
 struct live_conf *live_conf_new(const struct broker_conf *file);
+/* Asks before each change whether the rest of the broker can go along: -EINVAL with the reason. Set
+ * once, before anything changes. */
+void live_conf_ask(struct live_conf *l,
+                   int (*can)(const struct broker_conf *next, struct strbuf *why));
 /* NULL-safe, returns NULL. */
 struct live_conf *live_conf_free(struct live_conf *l);
 

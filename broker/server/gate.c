@@ -30,17 +30,28 @@ static enum tls_client_auth client_auth_of(const char *text)
                                                 : TLS_CLIENT_AUTH_NONE;
 }
 
-static int make_tls(struct gate *g, int i, struct strbuf *why)
+static int make_tls(const struct broker_conf *c, const char *name, struct tls_server **ret,
+                    struct strbuf *why)
 {
-    const struct broker_conf *c = g->opts.conf;
-    const char *name = c->listener.v[i].name;
     struct tls_conf tls = tls_conf_of_listener(c, name);
 
     tls.client_auth = client_auth_of(broker_conf_text(c, "ssl.client.auth", name));
-    int r = tls_server_new(&tls, why, &g->tls[i]);
+    int r = tls_server_new(&tls, why, ret);
     if (r < 0)
         strbuf_addf(why, " (listener %s)", name);
     return r;
+}
+
+/* Files are read again even where no setting has changed: that is how certificates are renewed. */
+static void renew_tls(struct gate *g, int i, const struct broker_conf *now)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    struct tls_server *next = NULL;
+
+    if (make_tls(now, listener_name(g->listeners[i]), &next, &why) == 0)
+        tls_server_renew(g->tls[i], next);
+    else
+        say_error("the key and certificates of a listener stay as they were: %s", why.s);
 }
 
 /* listener.name.<listener>.max.connections; unlike most such keys it does not fall back on the
@@ -63,7 +74,7 @@ static int open_listener(struct gate *g, int i, struct strbuf *why)
     const struct broker_conf *c = g->opts.conf;
     const struct listener_conf *l = &c->listener.v[i];
     bool has_control_plane = listeners_control_plane(&c->listener) != NULL;
-    int r = l->protocol == PROTO_SSL ? make_tls(g, i, why) : 0;
+    int r = l->protocol == PROTO_SSL ? make_tls(g->opts.now, l->name, &g->tls[i], why) : 0;
 
     if (r < 0)
         return r;
@@ -118,13 +129,32 @@ int gate_open(const struct gate_opts *opts, struct gate **ret, struct strbuf *wh
     return r;
 }
 
+int gate_check_tls(const struct broker_conf *next, struct strbuf *why)
+{
+    int r = 0;
+
+    for (int i = 0; i < next->listener.count && r == 0; i++) {
+        struct tls_server *made = NULL;
+
+        if (next->listener.v[i].protocol == PROTO_SSL)
+            r = make_tls(next, next->listener.v[i].name, &made, why);
+        tls_server_free(made);
+    }
+    return r;
+}
+
 void gate_reconfigure(struct gate *g, const struct broker_conf *now)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
 
     g->net.max_connections = now->max_connections;
-    for (int i = 0; i < listener_count(g); i++)
-        listener_set_max(g->listeners[i], max_connections_of(now, listener_name(g->listeners[i])));
+    for (int i = 0; i < listener_count(g); i++) {
+        const char *name = listener_name(g->listeners[i]);
+
+        listener_set_max(g->listeners[i], max_connections_of(now, name));
+        if (g->tls[i])
+            renew_tls(g, i, now);
+    }
     if (ip_limit_set(g->net.ip_limit, now->max_connections_per_ip,
                      now->max_connections_per_ip_overrides, &why) < 0)
         say_error("the limits of connections per address stay as they were: %s", why.s);

@@ -23,7 +23,9 @@ struct gate_opts {
 
 /* Binds every listener; nobody is let in yet. < 0 with the reason in why. */
 int gate_open(const struct gate_opts *opts, struct gate **ret, struct strbuf *why) MUST_CHECK;
-/* Limits of connections that have changed apply to the next ones. Thread: any, one at a time; may
+/* Whether TLS of all listeners can be made of a configuration: -EINVAL with the reason. */
+int gate_check_tls(const struct broker_conf *next, struct strbuf *why) MUST_CHECK;
+/* Limits of connections, keys and certificates that have changed apply to the next ones. Thread: any, one at a time; may
  * look up host names. */
 void gate_reconfigure(struct gate *g, const struct broker_conf *now);
 /* The reactors run. */

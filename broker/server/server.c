@@ -130,6 +130,29 @@ static bool on_unclean_default(void *ctx)
     return now->conf->topic_defaults->unclean_leader_election_enable;
 }
 
+static void renew_client(struct tls_client *client, const struct broker_conf *c,
+                         const struct listener_conf *l)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    const struct tls_conf conf = tls_conf_of_listener(c, l->name);
+    struct tls_client *next = NULL;
+
+    if (tls_client_new(&conf, &why, &next) == 0)
+        tls_client_renew(client, next);
+    else
+        say_error("the certificates for connections to other brokers (listener %s) stay as they "
+                  "were: %s",
+                  l->name, why.s);
+}
+
+static void renew_client_tls(struct server *s, const struct broker_conf *c)
+{
+    if (s->tls)
+        renew_client(s->tls, c, listeners_inter_broker(&c->listener));
+    if (s->control_tls)
+        renew_client(s->control_tls, c, listeners_control_plane(&c->listener));
+}
+
 /* On the worker that reads changes of settings, and once before the listeners are open. */
 static void on_conf_changed(void *ctx, const struct conf_snapshot *old,
                             const struct conf_snapshot *now)
@@ -138,6 +161,7 @@ static void on_conf_changed(void *ctx, const struct conf_snapshot *old,
 
     if (s->gate)
         gate_reconfigure(s->gate, now->conf);
+    renew_client_tls(s, now->conf);
     if (s->broker.controller && !old->conf->topic_defaults->unclean_leader_election_enable &&
         now->conf->topic_defaults->unclean_leader_election_enable)
         controller_unclean_enabled(s->broker.controller, STR_NULL);
@@ -586,6 +610,7 @@ int server_start(const struct broker_conf *conf, struct server **ret, struct str
     s->broker.clock = &clock_system;
     s->broker.conf = (struct broker_conf *)(uintptr_t)conf;
     s->broker.live = live_conf_new(conf);
+    live_conf_ask(s->broker.live, gate_check_tls);
     s->broker.metadata = metadata_new();
     s->broker.broker_epoch = &s->broker_epoch;
     broker_conf_say_unused(conf);
