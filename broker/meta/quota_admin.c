@@ -1,5 +1,6 @@
-#include "broker/meta/quota_internal.h"
+#include "broker/meta/quota_admin.h"
 
+#include "broker/meta/quota_internal.h"
 #include "common/base/err.h"
 #include "common/conf/show.h"
 #include "common/io/sock.h"

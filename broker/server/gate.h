@@ -25,8 +25,8 @@ struct gate_opts {
 int gate_open(const struct gate_opts *opts, struct gate **ret, struct strbuf *why) MUST_CHECK;
 /* Whether TLS of all listeners can be made of a configuration: -EINVAL with the reason. */
 int gate_check_tls(const struct broker_conf *next, struct strbuf *why) MUST_CHECK;
-/* Limits of connections, keys and certificates that have changed apply to the next ones. Thread: any, one at a time; may
- * look up host names. */
+/* Limits of connections, keys and certificates that have changed apply to the next ones.
+ * Thread: any, one at a time; may look up host names. */
 void gate_reconfigure(struct gate *g, const struct broker_conf *now);
 /* The reactors run. */
 void gate_start(struct gate *g);

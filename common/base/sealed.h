@@ -1,5 +1,7 @@
 /*
- * sealed.h - text that only who knows a secret can read: PBKDF2 makes a key of the secret, AES seals
+ * sealed.h - text that only who knows a secret can read
+ *
+ * PBKDF2 makes a key of the secret, AES seals.
  *
  * The algorithms of Java's cryptography that Kafka offers for passwords in ZooKeeper. Thread: any;
  * no state.

@@ -3,8 +3,8 @@
  *
  * Key and trust stores may be PEM (a file, or text in the options) or PKCS#12; Java's own JKS is
  * refused with the command that converts it. A file of type JKS that is PKCS#12 inside is taken, as
- * Java does. To reload, make another and renew the old one with it; the streams that there are keep what
- * they have. Errors: -EINVAL or -errno, with the reason in why. Thread: any.
+ * Java does. To reload, make another and renew the old one with it; the streams that there are
+ * keep what they have. Errors: -EINVAL or -errno, with the reason in why. Thread: any.
  */
 #pragma once
 
