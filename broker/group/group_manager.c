@@ -145,7 +145,7 @@ struct group *group_manager_make(struct group_manager *m, struct str id, int32_t
     return group_new(&m->env, id, partition, m->opts.reactors->v[reactor]);
 }
 
-/* tidy: a lookup has its ways. ret NULL: only whether it may be answered for here. */
+/* ret NULL: only whether it may be answered for here. */
 static int look_up(struct group_manager *m, struct str id, bool is_to_be, struct group **ret)
 {
     int32_t partition = group_manager_partition(m, id);

@@ -134,8 +134,12 @@ static int replace(struct log *log, struct segment *seg, uint32_t first, uint32_
     CLEANUP(free_p) struct segment **old = publish(log, seg, first, count);
     int r = 0;
 
-    for (uint32_t i = 0; i < count && r == 0; i++)
-        r = log_retire(log, old[i], old[i]->base != seg->base);
+    for (uint32_t i = 0; i < count; i++) {
+        if (r == 0)
+            r = log_retire(log, old[i], old[i]->base != seg->base);
+        else
+            segment_free(old[i]); /* its files are left for the next start to judge */
+    }
     if (r == 0)
         r = rename_files(log, seg, SUFFIX_SWAP, "");
     log->is_dir_dirty = true;

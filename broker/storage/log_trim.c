@@ -210,8 +210,12 @@ int log_restart_at(struct log *log, int64_t offset)
     log->first_batch_ts = SEGMENT_TS_UNKNOWN;
     log->active_since_ms = clock_wall_ms(log->clock);
     log->recovery_point = MIN(log->recovery_point, offset);
-    for (uint32_t i = count; i-- > 0 && r == 0;)
-        r = log_retire(log, old[i], true);
+    for (uint32_t i = count; i-- > 0;) {
+        if (r == 0)
+            r = log_retire(log, old[i], true);
+        else
+            segment_free(old[i]); /* its files are left for the next start to judge */
+    }
     free(old);
     if (r == 0)
         r = log_need_active(log);

@@ -55,7 +55,8 @@ static struct marker_fate end(int64_t offset, int64_t producer_id, bool is_commi
 static void know_aborted(const struct txn_entry *v, size_t count)
 {
     t = (struct cleaner_txns){.aborted = {xnew_array(struct txn_entry, count), count}};
-    memcpy(t.aborted.v, v, count * sizeof *v);
+    if (count > 0)
+        memcpy(t.aborted.v, v, count * sizeof *v);
 }
 
 static void done(void)
