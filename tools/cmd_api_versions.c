@@ -19,7 +19,7 @@ static const struct opt_spec specs[] = {
                    'b'},
     [CONFIG] = {"command-config", "file", "client properties: security.protocol, ssl.*, timeouts",
                 0, 0},
-    [OUTPUT] = {"output", "json", "print JSON", OPT_OURS, 'o'},
+    [OUTPUT] = {"output", "table|json", "how it is printed (table)", OPT_OURS, 'o'},
     [HELP] = {"help", NULL, "show this", 0, 'h'},
     [VERSION] = {"version", NULL, "print the version of Kafka that this follows", 0, 0},
 };
@@ -233,20 +233,16 @@ static int open_and_run(const struct opts *o)
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
     CLEANUP(cluster_close_p) struct cluster *c = NULL;
     struct cluster_opts co = {.inv = o->inv, .once = true};
-    const char *output;
+    bool json;
     int r = opts_text(o, CONFIG, &co.config_file, &why);
 
     r = r < 0 ? r : opts_text(o, BOOTSTRAP, &co.bootstrap, &why);
-    r = r < 0 ? r : opts_text(o, OUTPUT, &output, &why);
-    if (r == 0 && output && strcmp(output, "json") != 0) {
-        strbuf_addf(&why, "--output %s: json is wanted", output);
-        r = -EINVAL;
-    }
+    r = r < 0 ? r : opts_json(o, OUTPUT, &json, &why);
     if (r < 0)
         return tool_misused(o->inv, "%s", why.s);
     if (cluster_open(&co, &why, &c) < 0)
         return tool_fail(o->inv, "%s", why.s);
-    return run(o, c, output != NULL);
+    return run(o, c, json);
 }
 
 int cmd_api_versions(const struct invocation *inv)

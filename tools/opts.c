@@ -202,6 +202,18 @@ int opts_i32(const struct opts *o, int id, int32_t *ret, struct strbuf *why)
     return 0;
 }
 
+int opts_json(const struct opts *o, int id, bool *ret, struct strbuf *why)
+{
+    const char *text;
+    int r = opts_text(o, id, &text, why);
+
+    *ret = r == 0 && text && strcmp(text, "json") == 0;
+    if (r < 0 || !text || *ret || strcmp(text, "table") == 0)
+        return r;
+    strbuf_addf(why, "--output %s: table or json is wanted", text);
+    return -EINVAL;
+}
+
 int opts_require(const struct opts *o, int id, struct strbuf *why)
 {
     if (opts_has(o, id))

@@ -62,6 +62,9 @@ int opts_text(const struct opts *o, int id, const char **ret, struct strbuf *why
 int opts_i32(const struct opts *o, int id, int32_t *ret, struct strbuf *why) MUST_CHECK;
 int opts_i64(const struct opts *o, int id, int64_t *ret, struct strbuf *why) MUST_CHECK;
 
+/* --output: table, which is what goes without it, or json. */
+int opts_json(const struct opts *o, int id, bool *ret, struct strbuf *why) MUST_CHECK;
+
 /* -EINVAL and Kafka's words where the flag is missing, or used together with one of others (which
  * ends with -1). */
 int opts_require(const struct opts *o, int id, struct strbuf *why) MUST_CHECK;

@@ -27,4 +27,9 @@ struct table {
 void table_add(struct table *t, const char *heading, bool right);
 void table_cell(struct table *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void table_print(const struct table *t, FILE *out);
+/*
+ * The same as a JSON list with an object a row, for --output json. "CURRENT-OFFSET" becomes
+ * current_offset; a cell of a right column that is a whole number becomes one, "-" becomes null.
+ */
+void table_print_json(const struct table *t, FILE *out);
 void table_deinit(struct table *t);

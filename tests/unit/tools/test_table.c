@@ -2,15 +2,20 @@
 
 #include "tests/support/test_main.h"
 
-static char *print(const struct table *t)
+static char *print_by(void (*how)(const struct table *, FILE *), const struct table *t)
 {
     char *out = NULL;
     size_t len;
     FILE *f = open_memstream(&out, &len);
 
-    table_print(t, f);
+    how(t, f);
     fclose(f);
     return out;
+}
+
+static char *print(const struct table *t)
+{
+    return print_by(table_print, t);
 }
 
 START_TEST(columns_are_as_wide_as_their_widest_cell)
@@ -46,4 +51,25 @@ START_TEST(empty_table_is_its_headings)
 }
 END_TEST
 
-TEST_MAIN("tools/table", columns_are_as_wide_as_their_widest_cell, empty_table_is_its_headings)
+START_TEST(json_has_an_object_a_row)
+{
+    CLEANUP(table_deinit) struct table t = {0};
+
+    table_add(&t, "GROUP", false);
+    table_add(&t, "CURRENT-OFFSET", true);
+    char *none = print_by(table_print_json, &t);
+    ck_assert_str_eq(none, "[]\n");
+    free(none);
+    table_cell(&t, "%s", "7\"");
+    table_cell(&t, "%d", 7);
+    table_cell(&t, "%s", "7");
+    table_cell(&t, "-");
+    char *out = print_by(table_print_json, &t);
+    ck_assert_str_eq(out, "[\n  {\n    \"group\": \"7\\\"\",\n    \"current_offset\": 7\n  },\n"
+                          "  {\n    \"group\": \"7\",\n    \"current_offset\": null\n  }\n]\n");
+    free(out);
+}
+END_TEST
+
+TEST_MAIN("tools/table", columns_are_as_wide_as_their_widest_cell, empty_table_is_its_headings,
+          json_has_an_object_a_row)
