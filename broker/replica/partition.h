@@ -89,6 +89,7 @@ struct partition {
     /* Under LOCK_FETCHERS: */
     struct fetch_slot *fetch_slot; /* NULL: not fetched */
     int32_t fetch_index;           /* in that slot */
+    uint64_t fetch_order;          /* the last one to fetch it */
     bool has_failed;               /* given up by its fetcher */
 
     struct mutex lock;
