@@ -21,6 +21,7 @@
 #include "common/base/lock.h"
 
 struct fetch_slot;
+struct refused;
 struct partition;
 
 /* What a leader wants the controller to agree to. */
@@ -108,6 +109,7 @@ struct partition {
     struct remote_list remotes;
     struct partition_watch *watches;
     struct hw_wait *hw_waits; /* by offset */
+    struct refused *refused;  /* NULL: no batch of an idempotent producer was refused */
 };
 
 /* ---- life ---- */
