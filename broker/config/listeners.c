@@ -99,8 +99,8 @@ static int split_endpoint(struct str text, struct str *ret_name, struct str *ret
 }
 
 /* The protocol that the map gives a listener's name. */
-static int protocol_of(const char *map, const char *name, enum security_protocol *ret,
-                       struct strbuf *why)
+static int protocol_of(const char *map, const char *list, const char *name,
+                       enum security_protocol *ret, struct strbuf *why)
 {
     struct str rest = str_of(map), item, key;
 
@@ -120,10 +120,10 @@ static int protocol_of(const char *map, const char *name, enum security_protocol
         }
         return 0;
     }
-    strbuf_addf(
-        why,
-        "No security protocol defined for listener %s: add it to listener.security.protocol.map",
-        name);
+    strbuf_addf(why,
+                "Error creating broker listeners from '%s': No security protocol defined for "
+                "listener %s",
+                list, name);
     return -EINVAL;
 }
 
@@ -156,7 +156,7 @@ static int add_listener(const struct listeners_text *text, struct str item, stru
             return -EINVAL;
         }
     }
-    return protocol_of(text->listener_security_protocol_map, l.name,
+    return protocol_of(text->listener_security_protocol_map, text->listeners, l.name,
                        &ret->v[ret->count - 1].protocol, why);
 }
 

@@ -13,7 +13,8 @@
 struct gate;
 
 struct gate_opts {
-    const struct broker_conf *conf;
+    const struct broker_conf *conf; /* as started with */
+    const struct broker_conf *now;  /* with what is set at run time; for the call only */
     struct broker *broker;
     const struct api_table *apis;
     struct reactor_pool *reactors;
@@ -22,6 +23,11 @@ struct gate_opts {
 
 /* Binds every listener; nobody is let in yet. < 0 with the reason in why. */
 int gate_open(const struct gate_opts *opts, struct gate **ret, struct strbuf *why) MUST_CHECK;
+/* Whether TLS of all listeners can be made of a configuration: -EINVAL with the reason. */
+int gate_check_tls(const struct broker_conf *next, struct strbuf *why) MUST_CHECK;
+/* Limits of connections, keys and certificates that have changed apply to the next ones.
+ * Thread: any, one at a time; may look up host names. */
+void gate_reconfigure(struct gate *g, const struct broker_conf *now);
 /* The reactors run. */
 void gate_start(struct gate *g);
 /* No new connections. Thread: any but a reactor's; waits. */

@@ -19,6 +19,7 @@ struct listener {
     struct timer pause; /* while no more may connect */
     unsigned next_set;
     _Atomic int64_t connections;
+    _Atomic int64_t max_connections;
 };
 
 /* An accepted socket on its way to the reactor of its set. */
@@ -38,6 +39,7 @@ int listener_open(const struct listener_opts *opts, struct strbuf *why, struct l
     l->name = xstrdup(opts->name);
     l->opts = *opts;
     l->opts.name = l->opts.host = NULL;
+    l->max_connections = opts->max_connections;
     l->reactor = conn_set_reactor(opts->sets[0]);
     l->event.fd = -1;
     l->fd = -1;
@@ -102,6 +104,11 @@ void listener_start(struct listener *l)
     run_errand(l, run_start);
 }
 
+void listener_set_max(struct listener *l, int64_t max_connections)
+{
+    l->max_connections = max_connections;
+}
+
 void listener_stop(struct listener *l)
 {
     if (l->fd >= 0)
@@ -164,7 +171,7 @@ static bool has_room(struct listener *l)
 {
     const struct net *net = l->opts.net;
 
-    if (l->connections >= l->opts.max_connections)
+    if (l->connections >= l->max_connections)
         return false;
     if (net->connections < net->max_connections)
         return true;

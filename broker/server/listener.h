@@ -32,6 +32,8 @@ int listener_open(const struct listener_opts *opts, struct strbuf *why, struct l
     MUST_CHECK;
 /* Accepts from now on. Thread: any but a reactor's. */
 void listener_start(struct listener *l);
+/* Another limit of its connections, for those to come. Thread: any. */
+void listener_set_max(struct listener *l, int64_t max_connections);
 /* Accepts no more, and closes the socket. Thread: any but a reactor's. */
 void listener_stop(struct listener *l);
 /* After its connections have gone. NULL-safe, returns NULL. */

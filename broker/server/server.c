@@ -2,6 +2,7 @@
 
 #include "broker/api/handlers.h"
 #include "broker/group/group_manager.h"
+#include "broker/meta/config_admin.h"
 #include "broker/meta/metadata_waits.h"
 #include "broker/meta/topic_admin.h"
 #include "broker/replica/replica_manager.h"
@@ -41,6 +42,7 @@ struct server {
     struct controller_link *link;
     struct channels *channels;
     struct topic_configs *topic_configs;
+    struct broker_configs *broker_configs;
     struct gate *gate;
     _Atomic int64_t broker_epoch;
     _Atomic bool has_failed;
@@ -122,7 +124,47 @@ static enum zk_result on_register_again(void *ctx)
 
 static bool on_unclean_default(void *ctx)
 {
-    return ((struct server *)ctx)->conf->topic_defaults->unclean_leader_election_enable;
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now =
+        live_conf_get(((struct server *)ctx)->broker.live);
+
+    return now->conf->topic_defaults->unclean_leader_election_enable;
+}
+
+static void renew_client(struct tls_client *client, const struct broker_conf *c,
+                         const struct listener_conf *l)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    const struct tls_conf conf = tls_conf_of_listener(c, l->name);
+    struct tls_client *next = NULL;
+
+    if (tls_client_new(&conf, &why, &next) == 0)
+        tls_client_renew(client, next);
+    else
+        say_error("the certificates for connections to other brokers (listener %s) stay as they "
+                  "were: %s",
+                  l->name, why.s);
+}
+
+static void renew_client_tls(struct server *s, const struct broker_conf *c)
+{
+    if (s->tls)
+        renew_client(s->tls, c, listeners_inter_broker(&c->listener));
+    if (s->control_tls)
+        renew_client(s->control_tls, c, listeners_control_plane(&c->listener));
+}
+
+/* On the worker that reads changes of settings, and once before the listeners are open. */
+static void on_conf_changed(void *ctx, const struct conf_snapshot *old,
+                            const struct conf_snapshot *now)
+{
+    struct server *s = ctx;
+
+    if (s->gate)
+        gate_reconfigure(s->gate, now->conf);
+    renew_client_tls(s, now->conf);
+    if (s->broker.controller && !old->conf->topic_defaults->unclean_leader_election_enable &&
+        now->conf->topic_defaults->unclean_leader_election_enable)
+        controller_unclean_enabled(s->broker.controller, STR_NULL);
 }
 
 /* ---- the parts, in the order in which they are made ---- */
@@ -173,7 +215,7 @@ static int start_zk(struct server *s, struct strbuf *why)
     s->broker.zk = zk_as_store(s->zk);
     s->topic_configs = topic_configs_new(&(struct topic_configs_opts){
         .zk = s->broker.zk,
-        .conf = s->conf,
+        .live = s->broker.live,
         .metadata = s->broker.metadata,
         .workq = s->broker.workq,
     });
@@ -283,7 +325,10 @@ static int check_features(struct server *s, struct strbuf *why)
 
 static int open_gate(struct server *s, struct strbuf *why)
 {
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(s->broker.live);
+
     return gate_open(&(struct gate_opts){.conf = s->conf,
+                                         .now = now->conf,
                                          .broker = &s->broker,
                                          .apis = &api_table,
                                          .reactors = &s->reactors,
@@ -317,6 +362,16 @@ static void describe_self(struct server *s)
             .protocol = (enum node_protocol)l->protocol,
         };
     }
+}
+
+static void make_configs(struct server *s)
+{
+    s->broker.configs = config_admin_new(&(struct config_admin_opts){
+        .zk = s->broker.zk,
+        .metadata = s->broker.metadata,
+        .live = s->broker.live,
+        .broker_id = s->identity.broker_id,
+    });
 }
 
 static void make_replicas(struct server *s)
@@ -446,7 +501,7 @@ static int join_cluster(struct server *s, struct strbuf *why)
         return e;
     }
     gate_start(s->gate);
-    topic_configs_follow(s->topic_configs, s->broker.logs, s->broker.controller);
+    topic_configs_follow(s->topic_configs, s->broker.logs, s->broker.controller, s->broker_configs);
     return 0;
 }
 
@@ -485,6 +540,30 @@ static int connect_zk(struct server *s, struct strbuf *why)
     return -EIO;
 }
 
+/* What was set at run time counts from the beginning. */
+static int read_broker_configs(struct server *s, struct strbuf *why)
+{
+    s->broker_configs = broker_configs_new(&(struct broker_configs_opts){
+        .zk = s->broker.zk,
+        .live = s->broker.live,
+        .broker_id = s->identity.broker_id,
+        .logs = s->broker.logs,
+        .changed = on_conf_changed,
+        .ctx = s,
+    });
+    enum zk_result r = broker_configs_renew(s->broker_configs);
+    if (r != ZK_OK)
+        say_warn("passwords in ZooKeeper cannot be sealed with the new secret now: %s; tried again "
+                 "at the next start",
+                 zk_result_name(r));
+    r = broker_configs_read(s->broker_configs);
+    if (r == ZK_OK)
+        return 0;
+    strbuf_addf(why, "the settings of this broker cannot be read from ZooKeeper: %s",
+                zk_result_name(r));
+    return -EIO;
+}
+
 static int start_parts(struct server *s, struct strbuf *why)
 {
     int r = start_reactors(s, why);
@@ -502,6 +581,8 @@ static int start_parts(struct server *s, struct strbuf *why)
     if (r == 0)
         r = check_features(s, why);
     if (r == 0)
+        r = read_broker_configs(s, why);
+    if (r == 0)
         r = load_logs(s, why);
     if (r == 0)
         r = open_gate(s, why);
@@ -512,7 +593,8 @@ static int start_parts(struct server *s, struct strbuf *why)
     describe_self(s);
     s->broker.waits = metadata_waits_new(s->broker.metadata);
     s->broker.topics = topic_admin_new(&(struct topic_admin_opts){
-        .zk = s->broker.zk, .metadata = s->broker.metadata, .conf = s->conf});
+        .zk = s->broker.zk, .metadata = s->broker.metadata, .live = s->broker.live});
+    make_configs(s);
     make_replicas(s);
     s->broker.groups = coordinators_make_groups(&s->broker);
     make_link(s);
@@ -529,6 +611,8 @@ int server_start(const struct broker_conf *conf, struct server **ret, struct str
     s->broker_epoch = -1;
     s->broker.clock = &clock_system;
     s->broker.conf = (struct broker_conf *)(uintptr_t)conf;
+    s->broker.live = live_conf_new(conf);
+    live_conf_ask(s->broker.live, gate_check_tls);
     s->broker.metadata = metadata_new();
     s->broker.broker_epoch = &s->broker_epoch;
     broker_conf_say_unused(conf);
@@ -621,8 +705,11 @@ static void free_parts(struct server *s)
     metadata_waits_free(s->broker.waits);
     log_manager_free(s->broker.logs);
     topic_configs_free(s->topic_configs);
+    broker_configs_free(s->broker_configs);
+    config_admin_free(s->broker.configs);
     zk_free(s->zk);
     metadata_free(s->broker.metadata);
+    live_conf_free(s->broker.live);
     tls_client_free(s->tls);
     tls_client_free(s->control_tls);
     for (int i = 0; i < s->reactors.count; i++)

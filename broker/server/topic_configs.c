@@ -15,6 +15,7 @@ struct topic_configs {
     struct topic_configs_opts opts;
     struct log_manager *logs;
     struct controller *controller;
+    struct broker_configs *brokers;
     struct arena preload_arena;
     struct preloaded *preloaded;
     bool is_preloaded;
@@ -53,17 +54,18 @@ static struct topic_conf *build(const struct topic_configs *tc, const char *topi
     CLEANUP(arena_deinit) struct arena a = {0};
     struct topic_override *overrides =
         arena_new_array(&a, struct topic_override, (size_t)node->count);
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(tc->opts.live);
     struct topic_conf *conf = NULL;
 
     for (int32_t i = 0; i < node->count; i++)
         overrides[i] = (struct topic_override){node->entries[i].key, node->entries[i].value};
-    if (topic_conf_build(tc->opts.conf, overrides, (size_t)node->count, &conf, &why) == 0)
+    if (topic_conf_build(now->conf, overrides, (size_t)node->count, &conf, &why) == 0)
         return conf;
     say_error("the settings of topic %s in ZooKeeper (/config/topics/%s) cannot be used, it has "
               "the broker's defaults until they are "
               "mended: %s",
               topic, topic, why.s);
-    return topic_conf_ref(tc->opts.conf->topic_defaults);
+    return topic_conf_ref(now->conf->topic_defaults);
 }
 
 enum zk_result topic_configs_preload(struct topic_configs *tc)
@@ -151,8 +153,20 @@ static void apply(struct topic_configs *tc, const char *topic)
     topic_conf_unref(conf);
 }
 
+static void read_brokers(struct topic_configs *tc)
+{
+    enum zk_result r = broker_configs_read(tc->brokers);
+
+    if (r != ZK_OK && r != ZK_CLOSING)
+        say_warn("the settings of this broker have changed and cannot be read from ZooKeeper now: "
+                 "%s; read again with their next change, or when it starts",
+                 zk_result_name(r));
+}
+
 static void on_change(const struct node_config_change *change, void *ctx)
 {
+    if (str_eqz(change->type, "brokers"))
+        read_brokers(ctx);
     if (!str_eqz(change->type, "topics"))
         return;
     CLEANUP(free_p) char *topic = str_dup(change->name);
@@ -210,8 +224,9 @@ static void on_event(enum zk_event event UNUSED, const char *path UNUSED, void *
 }
 
 void topic_configs_follow(struct topic_configs *tc, struct log_manager *logs,
-                          struct controller *controller)
+                          struct controller *controller, struct broker_configs *brokers)
 {
+    tc->brokers = brokers;
     tc->logs = logs;
     tc->controller = controller;
     zk_store_watch_children(tc->opts.zk, ZK_PATH_CONFIG_CHANGES, on_event, tc);

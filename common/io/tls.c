@@ -1,19 +1,57 @@
 #include "common/io/tls.h"
 
 #include "common/base/err.h"
+#include "common/base/lock.h"
 #include "common/base/mem.h"
 #include "common/io/tls_internal.h"
 
 #include <arpa/inet.h>
 
-struct tls_server {
+/* A context that may be exchanged: who makes a session of it holds the lock for that moment. */
+struct shared_ctx {
+    struct mutex lock; /* LOCK_TLS; guards what follows */
     SSL_CTX *ctx;
 };
 
+struct tls_server {
+    struct shared_ctx shared;
+};
+
 struct tls_client {
-    SSL_CTX *ctx;
+    struct shared_ctx shared;
     bool checks_host;
 };
+
+static void shared_init(struct shared_ctx *s, SSL_CTX *ctx)
+{
+    mutex_init(&s->lock, LOCK_TLS);
+    s->ctx = ctx;
+}
+
+static void shared_deinit(struct shared_ctx *s)
+{
+    SSL_CTX_free(s->ctx);
+    mutex_deinit(&s->lock);
+}
+
+static SSL *shared_session(const struct shared_ctx *shared)
+{
+    struct shared_ctx *s = (struct shared_ctx *)(uintptr_t)shared;
+    LOCK_SCOPE(&s->lock);
+
+    return SSL_new(s->ctx);
+}
+
+static void shared_renew(struct shared_ctx *s, struct shared_ctx *with)
+{
+    WITH_LOCK(&s->lock)
+    {
+        SSL_CTX *old = s->ctx;
+
+        s->ctx = with->ctx;
+        with->ctx = old;
+    }
+}
 
 static const struct {
     const char *name;
@@ -132,7 +170,7 @@ int tls_server_new(const struct tls_conf *conf, struct strbuf *why, struct tls_s
         return r;
     SSL_CTX_set_verify(ctx, verify[conf->client_auth], NULL);
     struct tls_server *t = xnew(struct tls_server);
-    t->ctx = TAKE(ctx);
+    shared_init(&t->shared, TAKE(ctx));
     *ret = t;
     return 0;
 }
@@ -140,7 +178,7 @@ int tls_server_new(const struct tls_conf *conf, struct strbuf *why, struct tls_s
 struct tls_server *tls_server_free(struct tls_server *t)
 {
     if (t)
-        SSL_CTX_free(t->ctx);
+        shared_deinit(&t->shared);
     free(t);
     return NULL;
 }
@@ -157,7 +195,7 @@ int tls_client_new(const struct tls_conf *conf, struct strbuf *why, struct tls_c
         return r;
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
     struct tls_client *t = xnew(struct tls_client);
-    t->ctx = TAKE(ctx);
+    shared_init(&t->shared, TAKE(ctx));
     t->checks_host = !conf->endpoint_identification || *conf->endpoint_identification;
     *ret = t;
     return 0;
@@ -166,19 +204,31 @@ int tls_client_new(const struct tls_conf *conf, struct strbuf *why, struct tls_c
 struct tls_client *tls_client_free(struct tls_client *t)
 {
     if (t)
-        SSL_CTX_free(t->ctx);
+        shared_deinit(&t->shared);
     free(t);
     return NULL;
 }
 
+void tls_server_renew(struct tls_server *t, struct tls_server *with)
+{
+    shared_renew(&t->shared, &with->shared);
+    tls_server_free(with);
+}
+
+void tls_client_renew(struct tls_client *t, struct tls_client *with)
+{
+    shared_renew(&t->shared, &with->shared);
+    tls_client_free(with);
+}
+
 SSL *tls_server_session(const struct tls_server *t)
 {
-    return SSL_new(t->ctx);
+    return shared_session(&t->shared);
 }
 
 SSL *tls_client_session(const struct tls_client *t, const char *host)
 {
-    SSL *ssl = SSL_new(t->ctx);
+    SSL *ssl = shared_session(&t->shared);
     struct in6_addr ip;
     bool is_ip = inet_pton(AF_INET, host, &ip) == 1 || inet_pton(AF_INET6, host, &ip) == 1;
 

@@ -41,8 +41,11 @@ static int open_door(struct door *d, const char *text, struct strbuf *why)
     ck_assert_int_eq(reactor_new("net", &clock_system, &d->reactor), 0);
     ck_assert_int_eq(reactor_start(d->reactor), 0);
     d->pool = (struct reactor_pool){.v = &d->reactor, .count = 1};
-    const struct gate_opts opts = {
-        .conf = d->conf, .broker = &d->broker, .apis = &no_apis, .reactors = &d->pool};
+    const struct gate_opts opts = {.now = d->conf,
+                                   .conf = d->conf,
+                                   .broker = &d->broker,
+                                   .apis = &no_apis,
+                                   .reactors = &d->pool};
     return gate_open(&opts, &d->gate, why);
 }
 

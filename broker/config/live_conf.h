@@ -1,0 +1,62 @@
+/*
+ * live_conf.h - the configuration as it is now: the file, and what was set at run time
+ *
+ * What ZooKeeper holds for all brokers stands above the file, and what it holds for this one above
+ * both. Each change makes a new snapshot, which is swapped in; a snapshot never changes. Readers
+ * hold the lock (LOCK_CONFIG) only to take a reference. Thread: any.
+ */
+#pragma once
+
+#include "broker/config/broker_conf.h"
+
+struct live_conf;
+
+struct conf_snapshot {
+    _Atomic unsigned refs;
+    const struct broker_conf *file; /* as started with */
+    struct broker_conf *conf;       /* all together */
+    struct props own;               /* set for this broker; passwords in clear */
+    struct props common;            /* set for all brokers */
+};
+
+/* file outlives it. */
+struct live_conf *live_conf_new(const struct broker_conf *file);
+/* Asks before each change whether the rest of the broker can go along: -EINVAL with the reason. Set
+ * once, before anything changes. */
+void live_conf_ask(struct live_conf *l,
+                   int (*can)(const struct broker_conf *next, struct strbuf *why));
+/* NULL-safe, returns NULL. */
+struct live_conf *live_conf_free(struct live_conf *l);
+
+/* As started with: for what cannot change. */
+const struct broker_conf *live_conf_file(const struct live_conf *l);
+/* With a reference. */
+const struct conf_snapshot *live_conf_get(struct live_conf *l);
+void conf_snapshot_put(const struct conf_snapshot *s);
+void conf_snapshot_put_p(const struct conf_snapshot **s);
+
+/* Whether the settings for this broker, or for all, can be replaced by these: -EINVAL with Kafka's
+ * words. */
+int live_conf_check(struct live_conf *l, const struct props *p, bool is_per_broker,
+                    struct strbuf *why) MUST_CHECK;
+/* Replaces both and takes them over. Single settings that cannot be used are said and left out;
+ * where all together do not do, -EINVAL, and everything stays as it was. One caller at a time. */
+int live_conf_set(struct live_conf *l, struct props *own, struct props *common, struct strbuf *why)
+    MUST_CHECK;
+
+/* ---- where a setting comes from ---- */
+
+enum { ORIGINS_MAX = 1 + 4 * 3 };
+
+struct origin {
+    const char *name; /* the name that it was found under */
+    struct str value; /* borrowed from the snapshot or the option; defaults as the table has them */
+    enum conf_source source;
+};
+
+/* All places where the broker's key has a value, the one in force first. */
+size_t broker_origins(const struct conf_snapshot *s, const char *key,
+                      struct origin ret[ORIGINS_MAX]);
+/* The same for a topic's setting, whose override may be null. */
+size_t topic_origins(const struct conf_snapshot *s, const struct conf_option *o, struct str value,
+                     struct origin ret[ORIGINS_MAX]);
