@@ -146,23 +146,6 @@ static bool is_changed(const struct props *a, const struct props *b, const char 
     return !is_same_text(props_get(a, key), props_get(b, key));
 }
 
-/* Sockets are opened at start. */
-static int check_sockets(const struct broker_conf *now, const struct broker_conf *next,
-                         struct strbuf *why)
-{
-    static const char *const keys[] = {"listeners", "listener.security.protocol.map"};
-
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        if (!is_same_text(broker_conf_text(now, keys[i], NULL),
-                          broker_conf_text(next, keys[i], NULL)))
-            return refuse(why,
-                          "%s cannot be changed while this broker runs: change server.properties "
-                          "and restart it",
-                          keys[i]);
-    }
-    return 0;
-}
-
 /* Whether something that is said of one listener, and is fixed while it is open, is other in b. */
 static bool has_fixed_changes(const char *listener, const struct props *a, const struct props *b)
 {
@@ -188,28 +171,41 @@ static bool is_of_listeners(const struct conf_option *o)
            (o->mode == CONF_CLUSTER_WIDE && listener_key_is_dynamic(o->key));
 }
 
+/* Of a listener that is open and stays. */
+static int check_listener(const struct conf_snapshot *now, const struct broker_conf *next,
+                          const struct listener_conf *l, struct strbuf *why)
+{
+    const struct listener_conf *open = listeners_find(&now->conf->listener, str_of(l->name));
+
+    if (!open)
+        return 0;
+    if (has_fixed_changes(l->name, &now->file->props, &next->props) ||
+        has_fixed_changes(l->name, &next->props, &now->file->props))
+        return refuse(why,
+                      "Configs cannot be updated dynamically for existing listener "
+                      "ListenerName(%s), restart broker or create a new listener for update",
+                      l->name);
+    if (open->protocol != l->protocol)
+        return refuse(why,
+                      "Security protocol cannot be updated for existing listener ListenerName(%s)",
+                      l->name);
+    return 0;
+}
+
 /* As in Kafka these are looked at only when a general key of the listeners changes, and compared
  * with the file. */
 static int check_listeners(const struct conf_snapshot *now, const struct broker_conf *next,
                            struct strbuf *why)
 {
-    const struct listeners *ls = &next->listener;
     bool is_told = false;
+    int r = 0;
 
     for (size_t i = 0; i < broker_option_count; i++)
         is_told |= is_of_listeners(&broker_options[i]) &&
                    is_changed(&now->conf->props, &next->props, broker_options[i].key);
-    for (int i = 0; is_told && i < ls->count; i++) {
-        const char *name = ls->v[i].name;
-
-        if (has_fixed_changes(name, &now->file->props, &next->props) ||
-            has_fixed_changes(name, &next->props, &now->file->props))
-            return refuse(why,
-                          "Configs cannot be updated dynamically for existing listener "
-                          "ListenerName(%s), restart broker or create a new listener for update",
-                          name);
-    }
-    return 0;
+    for (int i = 0; is_told && i < next->listener.count && r == 0; i++)
+        r = check_listener(now, next, &next->listener.v[i], why);
+    return r;
 }
 
 int dynamic_conf_check(const struct conf_snapshot *now, const struct broker_conf *next,
@@ -226,7 +222,5 @@ int dynamic_conf_check(const struct conf_snapshot *now, const struct broker_conf
         r = check_cleaner(old, next, why);
     if (r == 0)
         r = check_retention(next, why);
-    if (r == 0)
-        r = check_sockets(old, next, why);
     return r ? r : check_listeners(now, next, why);
 }

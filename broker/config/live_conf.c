@@ -4,12 +4,14 @@
 #include "broker/config/dynamic_keys.h"
 #include "common/base/lock.h"
 #include "common/base/mem.h"
+#include "common/base/say.h"
 
 #include <stdatomic.h>
 
 struct live_conf {
     const struct broker_conf *file;
     int (*can)(const struct broker_conf *next, struct strbuf *why);
+    bool is_running;
     struct mutex lock; /* LOCK_CONFIG; guards what follows */
     struct conf_snapshot *current;
 };
@@ -93,25 +95,24 @@ const struct conf_snapshot *live_conf_get(struct live_conf *l)
     return l->current;
 }
 
-void live_conf_ask(struct live_conf *l,
+void live_conf_run(struct live_conf *l,
                    int (*can)(const struct broker_conf *next, struct strbuf *why))
 {
     l->can = can;
+    l->is_running = true;
 }
 
-/* The step, and then the parts. */
-static int check_step(const struct live_conf *l, const struct conf_snapshot *now,
-                      const struct broker_conf *next, struct strbuf *why)
+static int check_parts(const struct live_conf *l, const struct broker_conf *next,
+                       struct strbuf *why)
 {
     CLEANUP(strbuf_deinit) struct strbuf reason = {0};
-    int r = dynamic_conf_check(now, next, why);
+    int r = l->can ? l->can(next, &reason) : 0;
 
-    if (r < 0 || !l->can || (r = l->can(next, &reason)) == 0)
-        return r;
-    strbuf_addf(why,
-                "Invalid value org.apache.kafka.common.config.ConfigException: %s for "
-                "configuration Invalid dynamic configuration",
-                reason.s ? reason.s : "");
+    if (r < 0)
+        strbuf_addf(why,
+                    "Invalid value org.apache.kafka.common.config.ConfigException: %s for "
+                    "configuration Invalid dynamic configuration",
+                    reason.s ? reason.s : "");
     return r;
 }
 
@@ -126,15 +127,51 @@ int live_conf_check(struct live_conf *l, const struct props *p, bool is_per_brok
         r = build(l->file, is_per_broker ? p : &now->own, is_per_broker ? &now->common : p, &next,
                   why);
     if (r == 0)
-        r = check_step(l, now, next, why);
+        r = dynamic_conf_check(now, next, why);
+    /* As in Kafka, files are looked at when this broker alone is told something. */
+    if (r == 0 && is_per_broker)
+        r = check_parts(l, next, why);
     broker_conf_free(next);
     return r;
+}
+
+/* One after the other, so that what is sound is not lost with what is not. */
+static void build_what_goes(struct conf_snapshot *next)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why_all = {0}, why = {0};
+    const struct props none = {0};
+
+    if (build(next->file, &next->own, &next->common, &next->conf, &why_all) == 0)
+        return;
+    if (build(next->file, &none, &next->common, &next->conf, &why) == 0) {
+        say_error("what ZooKeeper holds for this broker (/config/brokers/ID) cannot be used and is "
+                  "passed over: %s",
+                  why_all.s);
+        props_deinit(&next->own);
+        return;
+    }
+    say_error("what ZooKeeper holds for all brokers (/config/brokers/<default>) cannot be used and "
+              "is passed over: %s",
+              why.s);
+    props_deinit(&next->common);
+    strbuf_deinit(&why_all);
+    if (build(next->file, &next->own, &none, &next->conf, &why_all) == 0)
+        return;
+    say_error("what ZooKeeper holds for this broker (/config/brokers/ID) cannot be used and is "
+              "passed over: %s",
+              why_all.s);
+    props_deinit(&next->own);
+    strbuf_deinit(&why_all);
+    int r = build(next->file, &none, &none, &next->conf, &why_all);
+    assert(r == 0); /* it has been taken before */
+    (void)r;
 }
 
 int live_conf_set(struct live_conf *l, struct props *own, struct props *common, struct strbuf *why)
 {
     const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(l);
-    struct conf_snapshot *next = xnew(struct conf_snapshot);
+    struct conf_snapshot *next = xnew(struct conf_snapshot), *old = NULL;
+    int r = 0;
 
     next->refs = 1;
     next->file = l->file;
@@ -142,14 +179,14 @@ int live_conf_set(struct live_conf *l, struct props *own, struct props *common, 
     next->common = MOVE(*common);
     dynamic_props_clean(&next->own, true);
     dynamic_props_clean(&next->common, false);
-    int r = build(l->file, &next->own, &next->common, &next->conf, why);
-    if (r == 0)
-        r = check_step(l, now, next->conf, why);
+    if (!l->is_running)
+        build_what_goes(next);
+    else if ((r = build(l->file, &next->own, &next->common, &next->conf, why)) == 0)
+        r = dynamic_conf_check(now, next->conf, why);
     if (r < 0) {
         conf_snapshot_put(next);
         return r;
     }
-    struct conf_snapshot *old;
     WITH_LOCK(&l->lock)
     {
         old = l->current;
@@ -157,6 +194,35 @@ int live_conf_set(struct live_conf *l, struct props *own, struct props *common, 
     }
     conf_snapshot_put(old);
     return 0;
+}
+
+/* ---- what only ZooKeeper holds ---- */
+
+static int64_t rate(const struct conf_snapshot *s, const char *key)
+{
+    const char *own = props_get(&s->own, key), *common = props_get(&s->common, key);
+    const char *text = own ? own : common;
+    int64_t n = INT64_MAX;
+
+    if (text && str_to_i64(str_trim(str_of(text)), 0, INT64_MAX, &n) < 0)
+        n = INT64_MAX; /* has been checked: it does not come to that */
+    return n;
+}
+
+struct throttle_rates conf_throttle_rates(const struct conf_snapshot *s)
+{
+    return (struct throttle_rates){
+        .leader = rate(s, "leader.replication.throttled.rate"),
+        .follower = rate(s, "follower.replication.throttled.rate"),
+        .alter_log_dirs = rate(s, "replica.alter.log.dirs.io.max.bytes.per.second"),
+    };
+}
+
+struct throttle_rates live_conf_throttle_rates(struct live_conf *l)
+{
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(l);
+
+    return conf_throttle_rates(now);
 }
 
 /* ---- where a setting comes from ---- */

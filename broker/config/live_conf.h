@@ -21,9 +21,14 @@ struct conf_snapshot {
 
 /* file outlives it. */
 struct live_conf *live_conf_new(const struct broker_conf *file);
-/* Asks before each change whether the rest of the broker can go along: -EINVAL with the reason. Set
- * once, before anything changes. */
-void live_conf_ask(struct live_conf *l,
+/*
+ * The broker runs: from now on a change is a step from one running configuration to the next, and
+ * has to be one that Kafka takes (broker/config/dynamic_check.h). Before, whatever stands in
+ * ZooKeeper was taken step by step once. `can` is asked whether the rest of the broker can go along
+ * with what is set for it: -EINVAL with the reason. Called once, before other threads change
+ * anything.
+ */
+void live_conf_run(struct live_conf *l,
                    int (*can)(const struct broker_conf *next, struct strbuf *why));
 /* NULL-safe, returns NULL. */
 struct live_conf *live_conf_free(struct live_conf *l);
@@ -40,9 +45,25 @@ void conf_snapshot_put_p(const struct conf_snapshot **s);
 int live_conf_check(struct live_conf *l, const struct props *p, bool is_per_broker,
                     struct strbuf *why) MUST_CHECK;
 /* Replaces both and takes them over. Single settings that cannot be used are said and left out;
- * where all together do not do, -EINVAL, and everything stays as it was. One caller at a time. */
+ * where all together do not do, -EINVAL, and everything stays as it was. Before the broker runs,
+ * what cannot be used together is left out, too: first what is set for this broker. One caller at a
+ * time. */
 int live_conf_set(struct live_conf *l, struct props *own, struct props *common, struct strbuf *why)
     MUST_CHECK;
+
+/* ---- what only ZooKeeper holds ---- */
+
+/* KIP-73's rates in bytes per second, INT64_MAX where there is no limit:
+ * leader.replication.throttled.rate, follower.replication.throttled.rate,
+ * replica.alter.log.dirs.io.max.bytes.per.second. */
+struct throttle_rates {
+    int64_t leader;
+    int64_t follower;
+    int64_t alter_log_dirs;
+};
+struct throttle_rates conf_throttle_rates(const struct conf_snapshot *s);
+/* As they are now. Thread: any. */
+struct throttle_rates live_conf_throttle_rates(struct live_conf *l);
 
 /* ---- where a setting comes from ---- */
 

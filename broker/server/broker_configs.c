@@ -2,12 +2,15 @@
 
 #include "broker/config/passwords.h"
 #include "broker/storage/log_manager.h"
+#include "common/base/lock.h"
 #include "common/base/mem.h"
 #include "common/base/say.h"
 #include "zk/zk_configs.h"
 
 struct broker_configs {
     struct broker_configs_opts opts;
+    struct mutex lock; /* LOCK_RECONFIGURE: held while a change is taken to the parts */
+    bool is_stopped;
 };
 
 struct broker_configs *broker_configs_new(const struct broker_configs_opts *opts)
@@ -15,11 +18,22 @@ struct broker_configs *broker_configs_new(const struct broker_configs_opts *opts
     struct broker_configs *bc = xnew(struct broker_configs);
 
     bc->opts = *opts;
+    mutex_init(&bc->lock, LOCK_RECONFIGURE);
     return bc;
+}
+
+void broker_configs_stop(struct broker_configs *bc)
+{
+    if (!bc)
+        return;
+    LOCK_SCOPE(&bc->lock);
+    bc->is_stopped = true;
 }
 
 struct broker_configs *broker_configs_free(struct broker_configs *bc)
 {
+    if (bc)
+        mutex_deinit(&bc->lock);
     free(bc);
     return NULL;
 }
@@ -66,7 +80,8 @@ static void say_keys(const char *of, const struct props *old, const struct props
     say_info("settings in force for %s:%s", of, keys.s ? keys.s : " none");
 }
 
-static void apply(struct broker_configs *bc, struct props *own, struct props *common)
+/* Takes a change to the parts; the lock is held. */
+static bool apply_locked(struct broker_configs *bc, struct props *own, struct props *common)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
     const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) old = live_conf_get(bc->opts.live);
@@ -75,7 +90,7 @@ static void apply(struct broker_configs *bc, struct props *own, struct props *co
         say_error("the settings in ZooKeeper (/config/brokers/%d and <default>) cannot be applied, "
                   "the ones before stay: %s",
                   bc->opts.broker_id, why.s);
-        return;
+        return false;
     }
     const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(bc->opts.live);
     say_keys("this broker", &old->own, &now->own);
@@ -83,6 +98,21 @@ static void apply(struct broker_configs *bc, struct props *own, struct props *co
     if (!is_same_defaults(old->conf, now->conf))
         log_manager_each(bc->opts.logs, rebase, (void *)(uintptr_t)now);
     bc->opts.changed(bc->opts.ctx, old, now);
+    return true;
+}
+
+static void apply(struct broker_configs *bc, struct props *own, struct props *common)
+{
+    bool is_applied = false;
+
+    WITH_LOCK(&bc->lock)
+    {
+        is_applied = !bc->is_stopped && apply_locked(bc, own, common);
+    }
+    if (!is_applied)
+        return;
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(bc->opts.live);
+    bc->opts.announce(bc->opts.ctx, now);
 }
 
 static void take(const struct zk_config *c, struct arena *a, struct props *ret)
@@ -102,6 +132,7 @@ enum zk_result broker_configs_read(struct broker_configs *bc)
 
     if (r != ZK_OK)
         return r;
+    /* What is malformed has been said, and sets nothing, as in Kafka. */
     take(&list[0], &a, &common);
     take(&list[1], &a, &own);
     passwords_decode(live_conf_file(bc->opts.live), &own);

@@ -20,8 +20,11 @@ struct broker_configs_opts {
     struct live_conf *live;
     int32_t broker_id;
     struct log_manager *logs;
-    /* After a change: what hangs on settings beside the logs. */
+    /* After a change: what hangs on settings beside the logs. One call at a time, and none after
+     * broker_configs_stop(); does not wait for ZooKeeper. */
     void (*changed)(void *ctx, const struct conf_snapshot *old, const struct conf_snapshot *now);
+    /* And then: what is to be told in ZooKeeper. */
+    void (*announce)(void *ctx, const struct conf_snapshot *now);
     void *ctx;
 };
 
@@ -32,5 +35,7 @@ struct broker_configs *broker_configs_free(struct broker_configs *bc);
 /* Reads both and applies them. Settings that cannot be used are said, and leave everything as it
  * was. Blocks. ZK_OK, or why they could not be read. */
 enum zk_result broker_configs_read(struct broker_configs *bc);
+/* From now on nothing is changed any more. Waits for a change that is under way. NULL-safe. */
+void broker_configs_stop(struct broker_configs *bc);
 /* Where password.encoder.old.secret is set: what it can open is sealed with the new secret. */
 enum zk_result broker_configs_renew(struct broker_configs *bc);

@@ -13,8 +13,7 @@
 struct gate;
 
 struct gate_opts {
-    const struct broker_conf *conf; /* as started with */
-    const struct broker_conf *now;  /* with what is set at run time; for the call only */
+    const struct broker_conf *conf; /* for the call only */
     struct broker *broker;
     const struct api_table *apis;
     struct reactor_pool *reactors;
@@ -25,9 +24,12 @@ struct gate_opts {
 int gate_open(const struct gate_opts *opts, struct gate **ret, struct strbuf *why) MUST_CHECK;
 /* Whether TLS of all listeners can be made of a configuration: -EINVAL with the reason. */
 int gate_check_tls(const struct broker_conf *next, struct strbuf *why) MUST_CHECK;
-/* Limits of connections, keys and certificates that have changed apply to the next ones.
- * Thread: any, one at a time; may look up host names. */
-void gate_reconfigure(struct gate *g, const struct broker_conf *now);
+/* Listeners that are not there any more are closed with their connections, new ones are opened.
+ * Limits of connections, keys and certificates that have changed apply to the next connections;
+ * so does num.network.threads. < 0 with the reason in why where a listener cannot be opened; all
+ * else is done nevertheless. Thread: one at a time, none of the reactors; may look up host
+ * names. */
+int gate_reconfigure(struct gate *g, const struct broker_conf *now, struct strbuf *why) MUST_CHECK;
 /* The reactors run. */
 void gate_start(struct gate *g);
 /* No new connections. Thread: any but a reactor's; waits. */
@@ -37,5 +39,5 @@ void gate_shut(struct gate *g);
 void gate_close_all(struct gate *g);
 /* After the reactors have stopped. NULL-safe, returns NULL. */
 struct gate *gate_free(struct gate *g);
-/* The port a listener is bound to, by the index of conf->listener. */
-int gate_port(const struct gate *g, int listener);
+/* The port that a listener is bound to; -1 where there is none of that name. */
+int gate_port(const struct gate *g, const char *name);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "broker/request/api.h"
+#include "broker/server/accept_rate.h"
 #include "broker/server/ip_limit.h"
 
 struct net {
@@ -17,7 +18,9 @@ struct net {
     int64_t max_request_bytes; /* queued.max.request.bytes; <= 0: no limit */
     struct ip_limit *ip_limit;
     _Atomic int64_t max_connections; /* of all listeners together; may change */
-    _Atomic int64_t request_bytes;   /* held by requests that are not answered yet */
+    /* Of all listeners but a protected one. Thread: the reactor on which all of them accept. */
+    struct accept_rate accept_rate;
+    _Atomic int64_t request_bytes; /* held by requests that are not answered yet */
     _Atomic int64_t connections;
 };
 

@@ -9,6 +9,8 @@
 #include "broker/server/coordinators.h"
 #include "broker/server/gate.h"
 #include "broker/server/identity.h"
+#include "broker/server/reconfigure.h"
+#include "broker/server/registration.h"
 #include "broker/server/shutdown.h"
 #include "broker/server/tls_options.h"
 #include "broker/server/topic_configs.h"
@@ -19,7 +21,6 @@
 #include "zk/zk.h"
 #include "zk/zk_admin.h"
 #include "zk/zk_cluster.h"
-#include "zk/zk_register.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -33,9 +34,7 @@ struct server {
     struct broker broker;
     struct reactor_pool reactors;
     struct zk *zk;
-    struct zk_register registration;
-    struct node_broker self;
-    struct arena self_arena;
+    struct registration *registration;
     struct identity identity;
     struct tls_client *tls;         /* to the inter-broker listeners of others */
     struct tls_client *control_tls; /* to their control planes */
@@ -48,6 +47,7 @@ struct server {
     _Atomic bool has_failed;
     int64_t started_us;
     bool is_registered;
+    bool has_all_listeners; /* that are configured now; who changes settings, one at a time */
     bool is_logs_loaded;
     bool is_controller_started;
     bool is_replicas_started;
@@ -115,10 +115,10 @@ static void on_metadata_updated(void *ctx, const struct update_metadata_request 
 static enum zk_result on_register_again(void *ctx)
 {
     struct server *s = ctx;
-    enum zk_result r = zk_register_again(&s->registration, &s->self);
+    enum zk_result r = registration_again(s->registration);
 
     if (r == ZK_OK)
-        s->broker_epoch = s->registration.epoch;
+        s->broker_epoch = registration_epoch(s->registration);
     return r;
 }
 
@@ -130,27 +130,9 @@ static bool on_unclean_default(void *ctx)
     return now->conf->topic_defaults->unclean_leader_election_enable;
 }
 
-static void renew_client(struct tls_client *client, const struct broker_conf *c,
-                         const struct listener_conf *l)
+static struct reconfigure_parts parts_of(const struct server *s)
 {
-    CLEANUP(strbuf_deinit) struct strbuf why = {0};
-    const struct tls_conf conf = tls_conf_of_listener(c, l->name);
-    struct tls_client *next = NULL;
-
-    if (tls_client_new(&conf, &why, &next) == 0)
-        tls_client_renew(client, next);
-    else
-        say_error("the certificates for connections to other brokers (listener %s) stay as they "
-                  "were: %s",
-                  l->name, why.s);
-}
-
-static void renew_client_tls(struct server *s, const struct broker_conf *c)
-{
-    if (s->tls)
-        renew_client(s->tls, c, listeners_inter_broker(&c->listener));
-    if (s->control_tls)
-        renew_client(s->control_tls, c, listeners_control_plane(&c->listener));
+    return (struct reconfigure_parts){&s->broker, s->gate, s->tls, s->control_tls};
 }
 
 /* On the worker that reads changes of settings, and once before the listeners are open. */
@@ -158,13 +140,22 @@ static void on_conf_changed(void *ctx, const struct conf_snapshot *old,
                             const struct conf_snapshot *now)
 {
     struct server *s = ctx;
+    const struct reconfigure_parts parts = parts_of(s);
 
-    if (s->gate)
-        gate_reconfigure(s->gate, now->conf);
-    renew_client_tls(s, now->conf);
-    if (s->broker.controller && !old->conf->topic_defaults->unclean_leader_election_enable &&
-        now->conf->topic_defaults->unclean_leader_election_enable)
-        controller_unclean_enabled(s->broker.controller, STR_NULL);
+    s->has_all_listeners = reconfigure(&parts, old, now);
+}
+
+static void on_announce(void *ctx, const struct conf_snapshot *now)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    struct server *s = ctx;
+    enum zk_result r = ZK_OK;
+
+    if (s->registration && s->has_all_listeners)
+        r = registration_update(s->registration, now->conf, &why);
+    if (r != ZK_OK && r != ZK_CLOSING)
+        say_error("the endpoints of this broker stay in ZooKeeper as they were: %s",
+                  why.s ? why.s : zk_result_name(r));
 }
 
 /* ---- the parts, in the order in which they are made ---- */
@@ -258,12 +249,7 @@ static int open_logs(struct server *s, struct strbuf *why)
                 c->replica_high_watermark_checkpoint_interval_ms,
             .producer_id_expiration_ms = c->producer_id_expiration_ms,
             .producer_id_expiration_check_interval_ms = c->producer_id_expiration_check_interval_ms,
-            .cleaner = {.threads = c->log_cleaner_enable ? c->log_cleaner_threads : 0,
-                        .dedupe_buffer_bytes = c->log_cleaner_dedupe_buffer_size,
-                        .load_factor = c->log_cleaner_io_buffer_load_factor,
-                        .io_buffer_bytes = c->log_cleaner_io_buffer_size,
-                        .max_bytes_per_second = c->log_cleaner_io_max_bytes_per_second,
-                        .backoff_ms = c->log_cleaner_backoff_ms},
+            .cleaner = cleaner_conf_of(c),
             .events = {.ctx = s,
                        .dir_failed = on_dir_failed,
                        .all_dirs_failed = on_all_dirs_failed,
@@ -327,8 +313,7 @@ static int open_gate(struct server *s, struct strbuf *why)
 {
     const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(s->broker.live);
 
-    return gate_open(&(struct gate_opts){.conf = s->conf,
-                                         .now = now->conf,
+    return gate_open(&(struct gate_opts){.conf = now->conf,
                                          .broker = &s->broker,
                                          .apis = &api_table,
                                          .reactors = &s->reactors,
@@ -336,32 +321,16 @@ static int open_gate(struct server *s, struct strbuf *why)
                      &s->gate, why);
 }
 
-/* What we tell of ourselves in ZooKeeper. */
-static void describe_self(struct server *s)
+static void make_registration(struct server *s)
 {
-    const struct listeners *ls = &s->conf->listener;
-    struct arena *a = &s->self_arena;
-    char host[256] = "localhost";
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(s->broker.live);
 
-    gethostname(host, sizeof host - 1);
-    s->self = (struct node_broker){
-        .endpoints = arena_new_array(a, struct node_endpoint, (size_t)ls->count),
-        .rack = arena_str(a, str_of(s->conf->broker_rack)),
-        .jmx_port = -1,
-        .timestamp_ms = clock_wall_ms(s->broker.clock),
-    };
-    for (int i = 0; i < ls->count; i++) {
-        const struct listener_conf *l = &ls->v[i];
-
-        if (!l->is_advertised)
-            continue;
-        s->self.endpoints[s->self.endpoint_count++] = (struct node_endpoint){
-            .listener = str_of(l->name),
-            .host = *l->advertised_host ? str_of(l->advertised_host) : arena_str(a, str_of(host)),
-            .port = l->advertised_port ? l->advertised_port : gate_port(s->gate, i),
-            .protocol = (enum node_protocol)l->protocol,
-        };
-    }
+    s->registration = registration_new(&(struct registration_opts){
+        .zk = s->broker.zk,
+        .gate = s->gate,
+        .conf = now->conf,
+        .broker_id = s->identity.broker_id,
+    });
 }
 
 static void make_configs(struct server *s)
@@ -479,9 +448,7 @@ static int join_cluster(struct server *s, struct strbuf *why)
 {
     enum zk_result r;
 
-    zk_register_init(&s->registration, s->broker.zk, s->identity.broker_id,
-                     s->conf->zookeeper_session_timeout_ms);
-    r = zk_register_start(&s->registration, &s->self, why);
+    r = registration_start(s->registration, why);
     if (r != ZK_OK) {
         if (!why->len)
             strbuf_addf(why, "this broker cannot be registered in ZooKeeper: %s",
@@ -489,7 +456,7 @@ static int join_cluster(struct server *s, struct strbuf *why)
         return -EEXIST;
     }
     s->is_registered = true;
-    s->broker_epoch = s->registration.epoch;
+    s->broker_epoch = registration_epoch(s->registration);
     group_manager_start(s->broker.groups);
     int e = replica_manager_start(s->broker.replicas);
     s->is_replicas_started = e == 0;
@@ -500,6 +467,7 @@ static int join_cluster(struct server *s, struct strbuf *why)
         strbuf_addf(why, "threads cannot be started: %s", strerror(-e));
         return e;
     }
+    live_conf_run(s->broker.live, gate_check_tls);
     gate_start(s->gate);
     topic_configs_follow(s->topic_configs, s->broker.logs, s->broker.controller, s->broker_configs);
     return 0;
@@ -549,6 +517,7 @@ static int read_broker_configs(struct server *s, struct strbuf *why)
         .broker_id = s->identity.broker_id,
         .logs = s->broker.logs,
         .changed = on_conf_changed,
+        .announce = on_announce,
         .ctx = s,
     });
     enum zk_result r = broker_configs_renew(s->broker_configs);
@@ -562,6 +531,15 @@ static int read_broker_configs(struct server *s, struct strbuf *why)
     strbuf_addf(why, "the settings of this broker cannot be read from ZooKeeper: %s",
                 zk_result_name(r));
     return -EIO;
+}
+
+/* Parts were made of what the file says; now all of them are there. */
+static void settle(struct server *s)
+{
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(s->broker.live);
+    const struct reconfigure_parts parts = parts_of(s);
+
+    s->has_all_listeners = reconfigure(&parts, now, now);
 }
 
 static int start_parts(struct server *s, struct strbuf *why)
@@ -590,7 +568,7 @@ static int start_parts(struct server *s, struct strbuf *why)
         return r;
     s->broker.cluster_id = s->identity.cluster_id;
     s->broker.broker_id = s->identity.broker_id;
-    describe_self(s);
+    make_registration(s);
     s->broker.waits = metadata_waits_new(s->broker.metadata);
     s->broker.topics = topic_admin_new(&(struct topic_admin_opts){
         .zk = s->broker.zk, .metadata = s->broker.metadata, .live = s->broker.live});
@@ -599,6 +577,7 @@ static int start_parts(struct server *s, struct strbuf *why)
     s->broker.groups = coordinators_make_groups(&s->broker);
     make_link(s);
     make_controller(s);
+    settle(s);
     return join_cluster(s, why);
 }
 
@@ -612,7 +591,6 @@ int server_start(const struct broker_conf *conf, struct server **ret, struct str
     s->broker.clock = &clock_system;
     s->broker.conf = (struct broker_conf *)(uintptr_t)conf;
     s->broker.live = live_conf_new(conf);
-    live_conf_ask(s->broker.live, gate_check_tls);
     s->broker.metadata = metadata_new();
     s->broker.broker_epoch = &s->broker_epoch;
     broker_conf_say_unused(conf);
@@ -668,6 +646,7 @@ static void hand_over(struct server *s)
 /* Whatever was not made is NULL, so that this also ends a start that failed half-way. */
 static void stop_parts(struct server *s)
 {
+    broker_configs_stop(s->broker_configs);
     hand_over(s);
     if (s->gate && s->is_registered) {
         gate_shut(s->gate);
@@ -695,6 +674,7 @@ static void stop_parts(struct server *s)
 static void free_parts(struct server *s)
 {
     s->gate = gate_free(s->gate);
+    registration_free(s->registration);
     channel_free(s->channels);
     controller_free(s->broker.controller);
     id_block_free(s->broker.producer_ids);
@@ -715,7 +695,6 @@ static void free_parts(struct server *s)
     for (int i = 0; i < s->reactors.count; i++)
         reactor_free(s->reactors.v[i]);
     free(s->reactors.v);
-    arena_deinit(&s->self_arena);
     free(s->identity.cluster_id);
     free(s);
 }

@@ -3,6 +3,8 @@
 #include "common/base/say.h"
 #include "tests/support/test_main.h"
 
+#include <errno.h>
+
 static struct broker_conf *file;
 static struct live_conf *live;
 
@@ -131,6 +133,7 @@ START_TEST(settings_that_do_not_go_together_change_nothing)
     struct props own = {0}, common = {0};
 
     start("");
+    live_conf_run(live, NULL);
     props_set(&own, "log.retention.ms", "0");
     ck_assert_int_lt(live_conf_set(live, &own, &common, &why), 0);
     const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(live);
@@ -171,6 +174,102 @@ START_TEST(refusals_use_the_words_of_kafka)
 }
 END_TEST
 
+/* Of a broker that was down meanwhile. */
+START_TEST(what_is_found_at_start_is_no_step)
+{
+    start("num.io.threads=2\n");
+    set("num.io.threads=64\n", "");
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(live);
+    ck_assert_int_eq(now->conf->num_io_threads, 64);
+    end();
+}
+END_TEST
+
+START_TEST(what_cannot_be_used_at_start_does_not_take_the_rest_with_it)
+{
+    start("");
+    set("log.retention.ms=0\n", "message.max.bytes=77\n");
+    const struct conf_snapshot *one = live_conf_get(live);
+    ck_assert_uint_eq(one->own.count, 0);
+    ck_assert_int_eq(one->conf->message_max_bytes, 77);
+    conf_snapshot_put(one);
+    set("message.max.bytes=78\n", "log.retention.ms=0\n");
+    const struct conf_snapshot *two = live_conf_get(live);
+    ck_assert_uint_eq(two->common.count, 0);
+    ck_assert_int_eq(two->conf->message_max_bytes, 78);
+    conf_snapshot_put(two);
+    set("log.retention.ms=0\n", "log.retention.ms=0\nnum.io.threads=5\n");
+    const struct conf_snapshot *none = live_conf_get(live);
+    ck_assert_uint_eq(none->own.count + none->common.count, 0);
+    conf_snapshot_put(none);
+    end();
+}
+END_TEST
+
+static int cannot(const struct broker_conf *next UNUSED, struct strbuf *why)
+{
+    strbuf_addz(why, "no");
+    return -EINVAL;
+}
+
+/* A file that is broken concerns who sets something for this broker, and nobody else. */
+START_TEST(parts_are_asked_about_this_broker_s_own_settings)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    CLEANUP(props_deinit) struct props p = {0};
+
+    start("");
+    live_conf_run(live, cannot);
+    check_refused("num.io.threads=9\n", true,
+                  "Invalid value org.apache.kafka.common.config.ConfigException: no for "
+                  "configuration Invalid dynamic configuration");
+    props_set(&p, "num.io.threads", "9");
+    ck_assert_int_eq(live_conf_check(live, &p, false, &why), 0);
+    set("num.io.threads=9\n", "");
+    end();
+}
+END_TEST
+
+START_TEST(throttles_come_from_zookeeper_only)
+{
+    start("leader.replication.throttled.rate=1\n");
+    struct throttle_rates r = live_conf_throttle_rates(live);
+    ck_assert_int_eq(r.leader, INT64_MAX);
+    ck_assert_int_eq(r.alter_log_dirs, INT64_MAX);
+    set("leader.replication.throttled.rate=5\n",
+        "leader.replication.throttled.rate=6\nfollower.replication.throttled.rate=7\n"
+        "replica.alter.log.dirs.io.max.bytes.per.second=8\n");
+    r = live_conf_throttle_rates(live);
+    ck_assert_int_eq(r.leader, 5);
+    ck_assert_int_eq(r.follower, 7);
+    ck_assert_int_eq(r.alter_log_dirs, 8);
+    end();
+}
+END_TEST
+
+/* Words of a 3.9 broker. */
+START_TEST(listeners_come_and_go_but_keep_their_protocol)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    CLEANUP(props_deinit) struct props p = {0};
+
+    start("listeners=PLAINTEXT://h:1\nlistener.name.plaintext.ssl.protocol=x\n");
+    props_set(&p, "listeners", "PLAINTEXT://h:1,EXTRA://h:2");
+    props_set(&p, "listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,EXTRA:PLAINTEXT");
+    ck_assert_int_eq(live_conf_check(live, &p, true, &why), 0);
+    check_refused("listener.security.protocol.map=PLAINTEXT:SSL\n", true,
+                  "Invalid value org.apache.kafka.common.config.ConfigException: Security protocol "
+                  "cannot be updated for existing listener ListenerName(PLAINTEXT) for "
+                  "configuration Invalid dynamic configuration");
+    check_refused("listeners=PLAINTEXT://h:3\nlistener.name.plaintext.ssl.protocol=y\n", true,
+                  "Invalid value org.apache.kafka.common.config.ConfigException: Configs cannot be "
+                  "updated dynamically for existing listener ListenerName(PLAINTEXT), restart "
+                  "broker or create a new listener for update for configuration Invalid dynamic "
+                  "configuration");
+    end();
+}
+END_TEST
+
 START_TEST(pools_grow_and_shrink_by_a_factor_of_two)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
@@ -190,4 +289,7 @@ TEST_MAIN("broker/config/live_conf", own_settings_stand_above_common_ones_above_
           a_snapshot_does_not_change, a_setting_goes_by_any_of_its_names, origins_are_told_in_order,
           single_settings_that_cannot_be_used_are_left_out,
           settings_that_do_not_go_together_change_nothing, refusals_use_the_words_of_kafka,
-          pools_grow_and_shrink_by_a_factor_of_two)
+          pools_grow_and_shrink_by_a_factor_of_two, what_is_found_at_start_is_no_step,
+          what_cannot_be_used_at_start_does_not_take_the_rest_with_it,
+          parts_are_asked_about_this_broker_s_own_settings, throttles_come_from_zookeeper_only,
+          listeners_come_and_go_but_keep_their_protocol)

@@ -41,11 +41,8 @@ static int open_door(struct door *d, const char *text, struct strbuf *why)
     ck_assert_int_eq(reactor_new("net", &clock_system, &d->reactor), 0);
     ck_assert_int_eq(reactor_start(d->reactor), 0);
     d->pool = (struct reactor_pool){.v = &d->reactor, .count = 1};
-    const struct gate_opts opts = {.now = d->conf,
-                                   .conf = d->conf,
-                                   .broker = &d->broker,
-                                   .apis = &no_apis,
-                                   .reactors = &d->pool};
+    const struct gate_opts opts = {
+        .conf = d->conf, .broker = &d->broker, .apis = &no_apis, .reactors = &d->pool};
     return gate_open(&opts, &d->gate, why);
 }
 
@@ -67,7 +64,9 @@ static int connect_to(const struct door *d, int listener)
     struct sock_addr to;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    ck_assert_int_eq(sock_addr_parse("127.0.0.1", gate_port(d->gate, listener), &to), 0);
+    ck_assert_int_eq(
+        sock_addr_parse("127.0.0.1", gate_port(d->gate, d->conf->listener.v[listener].name), &to),
+        0);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     ck_assert_int_eq(connect(fd, &to.any, to.len), 0);
     return fd;
@@ -116,7 +115,8 @@ START_TEST(a_port_in_use_is_named)
                                &why),
                      0);
     CLEANUP(free_p)
-    char *text = xasprintf("listeners=PLAINTEXT://127.0.0.1:%d\n", gate_port(first.gate, 0));
+    char *text =
+        xasprintf("listeners=PLAINTEXT://127.0.0.1:%d\n", gate_port(first.gate, "PLAINTEXT"));
     ck_assert_int_eq(open_door(&second, text, &why), -EADDRINUSE);
     ck_assert_ptr_nonnull(strstr(why.s, "PLAINTEXT"));
     close_door(&second);
