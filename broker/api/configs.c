@@ -10,6 +10,7 @@
 #include "broker/meta/topic_admin.h"
 #include "broker/meta/topic_names.h"
 #include "common/base/err.h"
+#include "common/base/say.h"
 #include "common/conf/show.h"
 
 /* One DescribeConfigs request on its way; lives in its arena. */
@@ -297,24 +298,36 @@ static void describe_broker(struct describing *de,
     }
 }
 
-/* There is one level for all diagnostics. */
+static void add_logger(struct describing *de, const struct describe_configs_request_resource *in,
+                       int logger, struct describe_configs_response_result *r)
+{
+    const char *level, *name = config_admin_logger(&de->req->arena, logger, &level);
+    struct describe_configs_response_config *c = &r->configs[r->configs_count];
+
+    if (!is_wanted(in, name))
+        return;
+    r->configs_count++;
+    struct_init(&describe_configs_response_config_desc, c);
+    c->name = str_of(name);
+    c->value = str_of(level);
+    if (de->req->version > 0)
+        c->config_source = SOURCE_LOGGER;
+    if (de->req->version >= 3)
+        c->documentation = STR("");
+}
+
 static void describe_loggers(struct describing *de,
                              const struct describe_configs_request_resource *in,
                              struct describe_configs_response_result *r)
 {
     if (in->resource_name.len == 0)
         refuse(r, INVALID_REQUEST, STR("Broker id must not be empty"));
-    if (r->error_code || !is_our_id(de, in, "", r) || !is_wanted(in, "root"))
+    if (r->error_code || !is_our_id(de, in, "", r))
         return;
-    r->configs = arena_new_array(&de->req->arena, struct describe_configs_response_config, 1);
-    r->configs_count = 1;
-    struct_init(&describe_configs_response_config_desc, r->configs);
-    r->configs->name = STR("root");
-    r->configs->value = str_of(config_admin_log_level(de->b->configs));
-    if (de->req->version > 0)
-        r->configs->config_source = SOURCE_LOGGER;
-    if (de->req->version >= 3)
-        r->configs->documentation = STR("");
+    r->configs = arena_new_array(&de->req->arena, struct describe_configs_response_config,
+                                 (size_t)say_logger_count());
+    for (int i = 0; i < say_logger_count(); i++)
+        add_logger(de, in, i, r);
 }
 
 /* There are none in ZooKeeper mode. */

@@ -12,6 +12,7 @@ struct live_conf {
     const struct broker_conf *file;
     int (*can)(const struct broker_conf *next, struct strbuf *why);
     bool is_running;
+    _Atomic uint64_t changes;
     struct mutex lock; /* LOCK_CONFIG; guards what follows */
     struct conf_snapshot *current;
 };
@@ -193,7 +194,18 @@ int live_conf_set(struct live_conf *l, struct props *own, struct props *common, 
         l->current = next;
     }
     conf_snapshot_put(old);
+    live_conf_changed(l);
     return 0;
+}
+
+uint64_t live_conf_changes(const struct live_conf *l)
+{
+    return l->changes;
+}
+
+void live_conf_changed(struct live_conf *l)
+{
+    l->changes++;
 }
 
 /* ---- what only ZooKeeper holds ---- */

@@ -51,6 +51,15 @@ int live_conf_check(struct live_conf *l, const struct props *p, bool is_per_brok
 int live_conf_set(struct live_conf *l, struct props *own, struct props *common, struct strbuf *why)
     MUST_CHECK;
 
+/*
+ * Counts changes of settings, of the broker or of a topic. Whoever has made something of settings
+ * that were read, and put it where changes reach it, compares the count with that before the
+ * reading: another count means that it may have missed one. Thread: any.
+ */
+uint64_t live_conf_changes(const struct live_conf *l);
+/* Other settings can be read from now on; before they are taken to what there is. */
+void live_conf_changed(struct live_conf *l);
+
 /* ---- what only ZooKeeper holds ---- */
 
 /* KIP-73's rates in bytes per second, INT64_MAX where there is no limit:

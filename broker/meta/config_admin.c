@@ -13,18 +13,10 @@
 /* Far more than a znode of settings holds. */
 enum { EDITS_MAX = 10000 };
 
-/* log4j's levels, the least first. We have no FATAL, and nothing below DEBUG. */
-static const struct {
-    const char *name;
-    enum say_level level;
-} levels[] = {
-    {"TRACE", SAY_DEBUG}, {"DEBUG", SAY_DEBUG}, {"INFO", SAY_INFO},
-    {"WARN", SAY_WARN},   {"ERROR", SAY_ERROR}, {"FATAL", SAY_ERROR},
-};
+static const char *const levels[SAY_LEVELS] = {"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"};
 
 struct config_admin {
     struct config_admin_opts opts;
-    _Atomic int level; /* in levels */
 };
 
 /* One request on its way. */
@@ -40,9 +32,6 @@ struct config_admin *config_admin_new(const struct config_admin_opts *opts)
     struct config_admin *ca = xnew(struct config_admin);
 
     ca->opts = *opts;
-    ca->level = 4;
-    for (int i = 3; i > 0 && say_is_on(levels[i].level); i--)
-        ca->level = i;
     return ca;
 }
 
@@ -50,11 +39,6 @@ struct config_admin *config_admin_free(struct config_admin *ca)
 {
     free(ca);
     return NULL;
-}
-
-const char *config_admin_log_level(const struct config_admin *ca)
-{
-    return levels[ca->level].name;
 }
 
 static int refuse(struct config_alteration *c, int16_t error, struct str message)
@@ -290,16 +274,36 @@ static void alter_broker(struct run *run, struct config_alteration *c)
 
 /* ---- loggers ---- */
 
-static int find_level(struct str name)
+const char *config_admin_logger(struct arena *a, int logger, const char **ret_level)
 {
-    for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
-        if (str_eqz(name, levels[i].name))
-            return (int)i;
+    struct str name = arena_str(a, str_of(say_logger_name(logger)));
+
+    for (char *c = (char *)(uintptr_t)name.p; *c; c++)
+        *c = *c == '/' ? '.' : *c;
+    *ret_level = levels[say_logger_level(logger)];
+    return name.p;
+}
+
+static int find_logger(struct arena *a, struct str name)
+{
+    const char *level;
+
+    for (int i = 0; i < say_logger_count(); i++) {
+        if (str_eqz(name, config_admin_logger(a, i, &level)))
+            return i;
     }
     return -1;
 }
 
-/* There is one logger, root, for all diagnostics. */
+static int find_level(struct str name)
+{
+    for (int i = 0; i < SAY_LEVELS; i++) {
+        if (str_eqz(name, levels[i]))
+            return i;
+    }
+    return -1;
+}
+
 static int check_logger(struct run *run, struct config_alteration *c, const struct config_edit *e)
 {
     if (e->op < CONFIG_OP_SET || e->op > CONFIG_OP_SUBTRACT)
@@ -309,9 +313,11 @@ static int check_logger(struct run *run, struct config_alteration *c, const stru
                       arena_printf(run->a,
                                    "%s operation is not allowed for the BROKER_LOGGER resource",
                                    e->op == CONFIG_OP_APPEND ? "APPEND" : "SUBTRACT"));
-    if (!str_eqz(e->key, "root"))
+    if (find_logger(run->a, e->key) < 0)
         return refuse(c, INVALID_CONFIG,
                       arena_printf(run->a, "Logger %.*s does not exist!", STR_ARG(e->key)));
+    if (e->op == CONFIG_OP_DELETE && !str_eqz(e->key, "root"))
+        return 0;
     if (e->op == CONFIG_OP_DELETE)
         return refuse(c, INVALID_REQUEST,
                       STR("Removing the log level of the root logger is not allowed"));
@@ -323,6 +329,16 @@ static int check_logger(struct run *run, struct config_alteration *c, const stru
                                    "INFO, TRACE, WARN",
                                    STR_ARG(e->key), STR_ARG(e->value)));
     return 0;
+}
+
+static void set_logger(struct run *run, const struct config_edit *e)
+{
+    int logger = find_logger(run->a, e->key);
+
+    if (e->op == CONFIG_OP_DELETE)
+        say_logger_unset(logger);
+    else
+        say_logger_set(logger, (enum say_level)find_level(e->value));
 }
 
 static void alter_logger(struct run *run, struct config_alteration *c)
@@ -337,10 +353,8 @@ static void alter_logger(struct run *run, struct config_alteration *c)
             arena_printf(run->a, "Unexpected node id. Expected %d, but received %d", mine, mine));
     for (int32_t i = 0; r == 0 && i < c->edit_count; i++)
         r = check_logger(run, c, &c->edits[i]);
-    for (int32_t i = 0; r == 0 && i < c->edit_count && !run->is_dry_run; i++) {
-        run->ca->level = find_level(c->edits[i].value);
-        say_set_level(levels[run->ca->level].level);
-    }
+    for (int32_t i = 0; r == 0 && i < c->edit_count && !run->is_dry_run; i++)
+        set_logger(run, &c->edits[i]);
 }
 
 /* ---- one after the other ---- */

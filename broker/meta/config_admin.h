@@ -55,5 +55,6 @@ struct config_request {
 /* Each alteration on its own. */
 void config_admin_alter(struct config_admin *ca, struct arena *a, const struct config_request *req);
 
-/* The level of all diagnostics in log4j's words. Thread: any. */
-const char *config_admin_log_level(const struct config_admin *ca);
+/* A logger (common/base/say.h), "broker.storage", in the arena, and its level in log4j's words.
+ * Thread: any. */
+const char *config_admin_logger(struct arena *a, int logger, const char **ret_level);

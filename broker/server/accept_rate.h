@@ -2,9 +2,9 @@
  * accept_rate.h - how many connections are accepted in a second (max.connection.creation.rate,
  * KIP-612)
  *
- * As Kafka measures a rate: a ring of windows, of which all but the newest count as whole, so that a
- * burst may come at first. Above the limit it says how long to wait, one window at most. Thread: one
- * at a time, but for the limit.
+ * As Kafka measures a rate: a ring of windows that counts as whole, but for the newest one, as long
+ * as it is not, so that a burst may come at first. Above the limit it says how long to wait, one
+ * window at most. Thread: one at a time, but for the limit.
  */
 #pragma once
 

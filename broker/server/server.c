@@ -93,6 +93,16 @@ static struct topic_conf *on_topic_conf(void *ctx, const char *topic)
     return topic_configs_get(((struct server *)ctx)->topic_configs, topic);
 }
 
+static uint64_t on_conf_changes(void *ctx)
+{
+    return live_conf_changes(((struct server *)ctx)->broker.live);
+}
+
+static void on_conf_again(void *ctx, const char *topic)
+{
+    topic_configs_again(((struct server *)ctx)->topic_configs, topic);
+}
+
 static void on_elected(void *ctx, struct str topic, int32_t partition, int32_t leader_epoch)
 {
     coordinators_elected(&((struct server *)ctx)->broker, topic, partition, leader_epoch);
@@ -380,6 +390,8 @@ static void make_replicas(struct server *s)
                          strstr(c->replica_selector_class, "RackAwareReplicaSelector"),
         .events = {.ctx = s,
                    .topic_conf = on_topic_conf,
+                   .conf_changes = on_conf_changes,
+                   .conf_again = on_conf_again,
                    .elected = on_elected,
                    .resigned = on_resigned,
                    .metadata_updated = on_metadata_updated,

@@ -11,6 +11,12 @@ struct preloaded {
     struct zk_config config;
 };
 
+/* A topic that is to be looked at again. */
+struct again {
+    struct again *next;
+    char *topic;
+};
+
 struct topic_configs {
     struct topic_configs_opts opts;
     struct log_manager *logs;
@@ -24,6 +30,7 @@ struct topic_configs {
     struct mutex lock; /* LOCK_CONFIG; guards what follows */
     bool is_running;
     bool is_wanted_again;
+    struct again *again;
 };
 
 struct topic_configs *topic_configs_new(const struct topic_configs_opts *opts)
@@ -35,11 +42,22 @@ struct topic_configs *topic_configs_new(const struct topic_configs_opts *opts)
     return tc;
 }
 
+static void free_again(struct again *list)
+{
+    struct again *a, *next;
+
+    LL_FOREACH_SAFE (list, a, next) {
+        free(a->topic);
+        free(a);
+    }
+}
+
 struct topic_configs *topic_configs_free(struct topic_configs *tc)
 {
     if (!tc)
         return NULL;
     topic_configs_end_preload(tc);
+    free_again(tc->again);
     mutex_deinit(&tc->lock);
     free(tc);
     return NULL;
@@ -116,16 +134,20 @@ struct topic_conf *topic_configs_get(struct topic_configs *tc, const char *topic
 
 /* ---- changes ---- */
 
+/* Logs are made a moment before the metadata has their partitions. */
 static int32_t partition_count(const struct topic_configs *tc, struct str topic)
 {
+    enum { MADE_AT_ONCE = 1000 };
     const struct metadata_snapshot *CLEANUP(metadata_put_p) s = metadata_get(tc->opts.metadata);
     const struct meta_topic *t = metadata_topic(s, topic);
+    int32_t known = t && t->partition_count ? t->partitions[t->partition_count - 1].index + 1 : 0;
 
-    return t && t->partition_count ? t->partitions[t->partition_count - 1].index + 1 : 0;
+    return MIN(known, INT32_MAX - MADE_AT_ONCE) + MADE_AT_ONCE;
 }
 
 static void apply(struct topic_configs *tc, const char *topic)
 {
+    live_conf_changed(tc->opts.live);
     struct topic_conf *conf = topic_configs_get(tc, topic);
     int32_t n = partition_count(tc, str_of(topic));
     bool was_unclean = false;
@@ -176,6 +198,19 @@ static void on_change(const struct node_config_change *change, void *ctx)
 
 static void start_job(struct topic_configs *tc);
 
+static void look_again(struct topic_configs *tc)
+{
+    struct again *list = NULL, *a;
+
+    WITH_LOCK(&tc->lock)
+    {
+        list = TAKE(tc->again);
+    }
+    LL_FOREACH (list, a)
+        apply(tc, a->topic);
+    free_again(list);
+}
+
 /* On a worker. */
 static void read_changes(struct job *j)
 {
@@ -183,6 +218,7 @@ static void read_changes(struct job *j)
     enum zk_result r = zk_config_changes_run(tc->opts.zk, &tc->changes, on_change, tc);
     bool again = false;
 
+    look_again(tc);
     if (r != ZK_OK && r != ZK_CLOSING)
         say_warn("changes of settings cannot be read from ZooKeeper: %s; read with the next change "
                  "or the next session",
@@ -215,6 +251,18 @@ static void look(struct topic_configs *tc)
     }
     if (is_first)
         start_job(tc);
+}
+
+void topic_configs_again(struct topic_configs *tc, const char *topic)
+{
+    struct again *a = xnew(struct again);
+
+    a->topic = xstrdup(topic);
+    WITH_LOCK(&tc->lock)
+    {
+        LL_PREPEND(tc->again, a);
+    }
+    look(tc);
 }
 
 /* On ZooKeeper's thread: only passes it on. */

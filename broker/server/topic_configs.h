@@ -39,5 +39,8 @@ struct topic_conf *topic_configs_get(struct topic_configs *tc, const char *topic
 /* From now on changes are followed, beginning with those that happened meanwhile. */
 void topic_configs_follow(struct topic_configs *tc, struct log_manager *logs,
                           struct controller *controller, struct broker_configs *brokers);
+/* A topic's settings may have changed before its logs could be found: they are read again, and
+ * swapped in. */
+void topic_configs_again(struct topic_configs *tc, const char *topic);
 /* A new session: what was missed is read. */
 void topic_configs_session_new(void *tc, int64_t session_id);

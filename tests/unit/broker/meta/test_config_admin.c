@@ -204,16 +204,27 @@ START_TEST(nothing_is_written_without_a_controller)
 }
 END_TEST
 
+static const char *level_of(const char *name)
+{
+    for (int i = 0; i < say_logger_count(); i++) {
+        const char *level, *found = config_admin_logger(&arena, i, &level);
+
+        if (strcmp(found, name) == 0)
+            return level;
+    }
+    return "";
+}
+
 START_TEST(the_root_logger_has_a_level)
 {
     start(true);
     check((struct step){RESOURCE_BROKER_LOGGER, "1", CONFIG_OP_SET, "root", "FATAL", false}, NONE,
           NULL);
-    ck_assert_str_eq(config_admin_log_level(admin), "FATAL");
+    ck_assert_str_eq(level_of("root"), "FATAL");
     ck_assert(!say_is_on(SAY_WARN));
     check((struct step){RESOURCE_BROKER_LOGGER, "1", CONFIG_OP_SET, "root", "DEBUG", true}, NONE,
           NULL);
-    ck_assert_str_eq(config_admin_log_level(admin), "FATAL");
+    ck_assert_str_eq(level_of("root"), "FATAL");
     check((struct step){RESOURCE_BROKER_LOGGER, "1", CONFIG_OP_DELETE, "root", NULL, false},
           INVALID_REQUEST, "Removing the log level of the root logger is not allowed");
     check((struct step){RESOURCE_BROKER_LOGGER, "1", CONFIG_OP_SET, "kafka", "INFO", false},
@@ -223,7 +234,23 @@ START_TEST(the_root_logger_has_a_level)
 }
 END_TEST
 
+START_TEST(a_folder_s_logger_has_a_level_until_that_is_deleted)
+{
+    start(true);
+    check((struct step){RESOURCE_BROKER_LOGGER, "1", CONFIG_OP_SET, "root", "ERROR", false}, NONE,
+          NULL);
+    check((struct step){RESOURCE_BROKER_LOGGER, "1", CONFIG_OP_SET, "broker", "DEBUG", false}, NONE,
+          NULL);
+    ck_assert_str_eq(level_of("broker.storage"), "DEBUG");
+    ck_assert_str_eq(level_of("zk"), "ERROR");
+    check((struct step){RESOURCE_BROKER_LOGGER, "1", CONFIG_OP_DELETE, "broker", NULL, false}, NONE,
+          NULL);
+    ck_assert_str_eq(level_of("broker.storage"), "ERROR");
+}
+END_TEST
+
 TEST_MAIN("broker/meta/config_admin", a_topics_settings_are_written_and_told,
           what_is_not_incremental_replaces_everything, a_dry_run_checks_and_writes_nothing,
           topics_are_refused_as_kafka_does, brokers_write_their_own_settings_and_the_common_ones,
-          nothing_is_written_without_a_controller, the_root_logger_has_a_level)
+          nothing_is_written_without_a_controller, the_root_logger_has_a_level,
+          a_folder_s_logger_has_a_level_until_that_is_deleted)
