@@ -11,6 +11,9 @@
 
 struct live_conf;
 
+/* Far more than there are. */
+enum { BROKER_SETTINGS_MAX = 10000 };
+
 struct conf_snapshot {
     _Atomic unsigned refs;
     const struct broker_conf *file; /* as started with */

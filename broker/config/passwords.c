@@ -9,7 +9,8 @@
 
 #include <errno.h>
 
-enum { SALT = 256, BYTES_MAX = 64 * 1024 };
+/* Nobody waits minutes for one password. */
+enum { SALT = 256, BYTES_MAX = 64 * 1024, ITERATIONS_MAX = 10 * 1000 * 1000 };
 
 /* "PBKDF2WithHmacSHA512" */
 static const char *digest_of(const char *key_factory)
@@ -78,6 +79,21 @@ static void add_number(struct strbuf *out, const char *name, size_t n)
     add_pair(out, name, text);
 }
 
+static const char *find_name(struct str name)
+{
+    static const char *const names[] = {
+        "keyFactoryAlgorithm", "cipherAlgorithm", "keyLength",         "salt",
+        "iterations",          "passwordLength",  "encryptedPassword", "initializationVector",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (str_eqz(name, names[i]))
+            return names[i];
+    }
+    return NULL;
+}
+
+/* Names that are not known say nothing; the last of one name counts. */
 static void parse(const char *text, struct props *ret)
 {
     struct str rest = str_of(text), item;
@@ -85,11 +101,11 @@ static void parse(const char *text, struct props *ret)
     while (str_split(&rest, ',', &item)) {
         item = str_trim(item);
         const char *colon = item.len ? memrchr(item.p, ':', item.len) : NULL;
+        const char *name =
+            colon ? find_name(str_trim((struct str){item.p, (size_t)(colon - item.p)})) : NULL;
 
-        if (!colon)
+        if (!name)
             continue;
-        CLEANUP(free_p)
-        char *name = str_dup(str_trim((struct str){item.p, (size_t)(colon - item.p)}));
         CLEANUP(free_p)
         char *value =
             str_dup(str_trim((struct str){colon + 1, (size_t)(item.p + item.len - colon - 1)}));
@@ -179,7 +195,7 @@ static int open_sealed(const struct props *p, const char *secret, struct strbuf 
         .secret = str_of(secret),
     };
 
-    if (get_bytes(p, "salt", room, &o.salt) < 0 ||
+    if (o.iterations > ITERATIONS_MAX || get_bytes(p, "salt", room, &o.salt) < 0 ||
         get_bytes(p, "initializationVector", room + BYTES_MAX, &iv) < 0 ||
         get_bytes(p, "encryptedPassword", room + (size_t)2 * BYTES_MAX, &sealed) < 0)
         return -EINVAL;

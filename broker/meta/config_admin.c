@@ -10,9 +10,6 @@
 
 #include <errno.h>
 
-/* Far more than a znode of settings holds. */
-enum { EDITS_MAX = 10000 };
-
 static const char *const levels[SAY_LEVELS] = {"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"};
 
 struct config_admin {
@@ -81,6 +78,8 @@ static int read_props(struct run *run, struct config_alteration *c, const char *
 
     if (r != ZK_OK)
         return refuse_zk(run, c, "read from", r);
+    if (node.count > BROKER_SETTINGS_MAX)
+        return refuse(c, INVALID_REQUEST, STR("More settings than one resource can have"));
     for (int32_t i = 0; i < node.count; i++)
         props_set(ret, arena_strz(run->a, node.entries[i].key),
                   arena_strz(run->a, node.entries[i].value));
@@ -114,7 +113,7 @@ static int check_keys(struct config_alteration *c)
         if (has_nul(c->edits[i].key) || has_nul(c->edits[i].value))
             return refuse(c, INVALID_REQUEST, STR("A key or value holds a NUL character"));
     }
-    if (c->edit_count > EDITS_MAX)
+    if (c->edit_count > BROKER_SETTINGS_MAX)
         return refuse(c, INVALID_REQUEST, STR("More settings than one resource can have"));
     return 0;
 }

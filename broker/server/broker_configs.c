@@ -115,9 +115,14 @@ static void apply(struct broker_configs *bc, struct props *own, struct props *co
     bc->opts.announce(bc->opts.ctx, now);
 }
 
+/* What is malformed has been said, and sets nothing, as in Kafka. */
 static void take(const struct zk_config *c, struct arena *a, struct props *ret)
 {
-    for (int32_t i = 0; i < c->node.count; i++)
+    if (c->node.count > BROKER_SETTINGS_MAX)
+        say_error("/config/brokers/%.*s in ZooKeeper holds %d settings, of which the first %d are "
+                  "taken: more than a broker can have",
+                  STR_ARG(c->name), c->node.count, BROKER_SETTINGS_MAX);
+    for (int32_t i = 0; i < MIN(c->node.count, (int32_t)BROKER_SETTINGS_MAX); i++)
         props_set(ret, arena_strz(a, c->node.entries[i].key),
                   arena_strz(a, c->node.entries[i].value));
 }
@@ -132,7 +137,6 @@ enum zk_result broker_configs_read(struct broker_configs *bc)
 
     if (r != ZK_OK)
         return r;
-    /* What is malformed has been said, and sets nothing, as in Kafka. */
     take(&list[0], &a, &common);
     take(&list[1], &a, &own);
     passwords_decode(live_conf_file(bc->opts.live), &own);
