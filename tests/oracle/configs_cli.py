@@ -213,7 +213,7 @@ class ZooKeeper:
 
 def settings(text, cluster):
     """Ports as their distance from the cluster's own."""
-    return re.sub(r"(127\.0\.0\.1|localhost):(\d+)", lambda m: f"{m[1]}:+{int(m[2]) - cluster.port}", text)
+    return re.sub(r"(127\.0\.0\.1|localhost):(\d{4,})", lambda m: f"{m[1]}:+{int(m[2]) - cluster.port}", text)
 
 
 def stored(cluster):
