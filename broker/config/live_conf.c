@@ -10,7 +10,8 @@
 
 struct live_conf {
     const struct broker_conf *file;
-    int (*can)(const struct broker_conf *next, struct strbuf *why);
+    int (*can)(void *ctx, const struct broker_conf *next, struct strbuf *why);
+    void *ctx;
     bool is_running;
     _Atomic uint64_t changes;
     struct mutex lock; /* LOCK_CONFIG; guards what follows */
@@ -97,9 +98,11 @@ const struct conf_snapshot *live_conf_get(struct live_conf *l)
 }
 
 void live_conf_run(struct live_conf *l,
-                   int (*can)(const struct broker_conf *next, struct strbuf *why))
+                   int (*can)(void *ctx, const struct broker_conf *next, struct strbuf *why),
+                   void *ctx)
 {
     l->can = can;
+    l->ctx = ctx;
     l->is_running = true;
 }
 
@@ -107,7 +110,7 @@ static int check_parts(const struct live_conf *l, const struct broker_conf *next
                        struct strbuf *why)
 {
     CLEANUP(strbuf_deinit) struct strbuf reason = {0};
-    int r = l->can ? l->can(next, &reason) : 0;
+    int r = l->can ? l->can(l->ctx, next, &reason) : 0;
 
     if (r < 0)
         strbuf_addf(why,

@@ -32,7 +32,8 @@ struct live_conf *live_conf_new(const struct broker_conf *file);
  * anything.
  */
 void live_conf_run(struct live_conf *l,
-                   int (*can)(const struct broker_conf *next, struct strbuf *why));
+                   int (*can)(void *ctx, const struct broker_conf *next, struct strbuf *why),
+                   void *ctx);
 /* NULL-safe, returns NULL. */
 struct live_conf *live_conf_free(struct live_conf *l);
 

@@ -4,6 +4,7 @@
 #include "broker/server/tls_options.h"
 #include "common/base/containers.h"
 #include "common/base/err.h"
+#include "common/base/lock.h"
 #include "common/base/mem.h"
 #include "common/base/say.h"
 
@@ -27,7 +28,8 @@ struct gate {
     int set_count;
     int pool_count;
     struct reactor *own[SETS_MAX]; /* by the index of the set */
-    struct door *doors;            /* those that are open */
+    struct mutex lock;             /* LOCK_CONNECTIONS; guards which doors are open */
+    struct door *doors;            /* changed by one thread at a time, which reads without it */
     struct door *closed;
     bool is_started;
 };
@@ -132,7 +134,6 @@ static int open_listener(struct gate *g, const struct broker_conf *c, const stru
     bool has_control_plane = listeners_control_plane(&c->listener) != NULL;
     const struct listener_limits limits = limits_of(g, c, l);
 
-    LL_APPEND(g->doors, d);
     int r = l->protocol == PROTO_SSL ? make_tls(c, l->name, &d->tls, why) : 0;
     if (r == 0)
         r = listener_open(
@@ -152,10 +153,13 @@ static int open_listener(struct gate *g, const struct broker_conf *c, const stru
             },
             &limits, why, &d->listener);
     if (r == 0) {
+        WITH_LOCK(&g->lock)
+        {
+            LL_APPEND(g->doors, d);
+        }
         *ret = d;
         return 0;
     }
-    LL_DELETE(g->doors, d);
     tls_server_free(d->tls);
     free(d);
     return r;
@@ -181,6 +185,7 @@ int gate_open(const struct gate_opts *opts, struct gate **ret, struct strbuf *wh
     const struct broker_conf *c = opts->conf;
     struct gate *g = xnew(struct gate);
 
+    mutex_init(&g->lock, LOCK_CONNECTIONS);
     net_init(&g->net, opts);
     g->sets = xnew_array(struct conn_set *, SETS_MAX);
     g->pool_count = MIN(opts->reactors->count, (int)SETS_MAX);
@@ -198,20 +203,6 @@ int gate_open(const struct gate_opts *opts, struct gate **ret, struct strbuf *wh
     return r;
 }
 
-int gate_check_tls(const struct broker_conf *next, struct strbuf *why)
-{
-    int r = 0;
-
-    for (int i = 0; i < next->listener.count && r == 0; i++) {
-        struct tls_server *made = NULL;
-
-        if (next->listener.v[i].protocol == PROTO_SSL)
-            r = make_tls(next, next->listener.v[i].name, &made, why);
-        tls_server_free(made);
-    }
-    return r;
-}
-
 static struct door *find_door(const struct gate *g, const char *name)
 {
     struct door *d;
@@ -223,13 +214,45 @@ static struct door *find_door(const struct gate *g, const char *name)
     return NULL;
 }
 
+/* Of one listener, where it is open with TLS already. */
+static int check_renewal(struct gate *g, const struct broker_conf *next, const char *name,
+                         const struct tls_server *made, struct strbuf *why)
+{
+    const struct tls_renewal may = {next->ssl_allow_dn_changes, next->ssl_allow_san_changes};
+    LOCK_SCOPE(&g->lock);
+    const struct door *d = find_door(g, name);
+
+    return d && d->tls ? tls_server_check_renewal(d->tls, made, &may, why) : 0;
+}
+
+int gate_check_tls(void *gate, const struct broker_conf *next, struct strbuf *why)
+{
+    int r = 0;
+
+    for (int i = 0; i < next->listener.count && r == 0; i++) {
+        const struct listener_conf *l = &next->listener.v[i];
+        struct tls_server *made = NULL;
+
+        if (l->protocol != PROTO_SSL)
+            continue;
+        r = make_tls(next, l->name, &made, why);
+        if (r == 0)
+            r = check_renewal(gate, next, l->name, made, why);
+        tls_server_free(made);
+    }
+    return r;
+}
+
 /* ---- changes ---- */
 
 static void close_door(struct gate *g, struct door *d)
 {
     say_info("listener taken away name=%s; its connections are closed", listener_name(d->listener));
-    LL_DELETE(g->doors, d);
-    LL_PREPEND(g->closed, d);
+    WITH_LOCK(&g->lock)
+    {
+        LL_DELETE(g->doors, d);
+        LL_PREPEND(g->closed, d);
+    }
     listener_stop(d->listener);
     for (int i = 0; i < g->set_count; i++)
         conn_set_close_listener(g->sets[i], d->listener);
@@ -337,6 +360,7 @@ struct gate *gate_free(struct gate *g)
     free_doors(g->doors);
     free_doors(g->closed);
     ip_limit_free(g->net.ip_limit);
+    mutex_deinit(&g->lock);
     free(g->sets);
     free(g);
     return NULL;

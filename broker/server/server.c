@@ -479,7 +479,7 @@ static int join_cluster(struct server *s, struct strbuf *why)
         strbuf_addf(why, "threads cannot be started: %s", strerror(-e));
         return e;
     }
-    live_conf_run(s->broker.live, gate_check_tls);
+    live_conf_run(s->broker.live, gate_check_tls, s->gate);
     gate_start(s->gate);
     topic_configs_follow(s->topic_configs, s->broker.logs, s->broker.controller, s->broker_configs);
     return 0;

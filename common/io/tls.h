@@ -44,6 +44,15 @@ int tls_client_new(const struct tls_conf *conf, struct strbuf *why, struct tls_c
     MUST_CHECK;
 struct tls_client *tls_client_free(struct tls_client *t);
 
+/* What a running server's new certificate may differ in: ssl.allow.dn.changes, .san.changes. */
+struct tls_renewal {
+    bool may_change_name;
+    bool may_drop_alternatives;
+};
+/* Whether clients that know one server's certificate find what they look for in another's: the same
+ * name, and no alternative name less. -EINVAL with Kafka's words. */
+int tls_server_check_renewal(const struct tls_server *t, const struct tls_server *with,
+                             const struct tls_renewal *may, struct strbuf *why) MUST_CHECK;
 /* Sessions to come are made with what the other one was made of, but for whether a client checks
  * host names; the other one is freed. */
 void tls_server_renew(struct tls_server *t, struct tls_server *with);

@@ -6,6 +6,7 @@ What they are called, which are refused and with which words is compared with Ap
 import json
 import os
 import socket
+import ssl
 import subprocess
 import time
 
@@ -137,6 +138,44 @@ def test_listeners_come_and_go(cluster):
     change(cluster, 2, {"listener.security.protocol.map": None})
     code, message = alter(cluster, 2, {"advertised.listeners": "NONE://localhost:1"})
     assert code == 42 and "No security protocol defined for listener NONE" in message
+
+
+def make_store(path, name, alternatives):
+    """A key and its own certificate, as PEM."""
+    done = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                           "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName={alternatives}",
+                           "-keyout", "-"], capture_output=True, text=True, check=True)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(done.stdout)
+
+
+def shown(port):
+    """The certificate of a listener, None where there is none."""
+    try:
+        return ssl.get_server_certificate(("127.0.0.1", port))
+    except OSError:
+        return None
+
+
+def test_key_stores_are_read_again(cluster):
+    own, extra, store = cluster.port + 3, cluster.port + 61, os.path.join(cluster.dir, "store.pem")
+    make_store(store, "one", "DNS:a,DNS:b")
+    location = {"listener.name.secure.ssl.keystore.location": store}
+    change(cluster, 3, {"listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,SECURE:SSL",
+                        "listeners": f"PLAINTEXT://127.0.0.1:{own},SECURE://127.0.0.1:{extra}",
+                        "listener.name.secure.ssl.keystore.type": "PEM", **location})
+    first = poll("a listener with TLS should be open", lambda: shown(extra))
+    for name, alternatives in (("other", "DNS:a,DNS:b"), ("one", "DNS:a")):
+        make_store(store, name, alternatives)
+        code, message = alter(cluster, 3, location)
+        assert code == 42 and ("DistinguishedName" in message or "SubjectAltNames" in message)
+    assert shown(extra) == first
+    make_store(store, "one", "DNS:a,DNS:b,DNS:c")
+    change(cluster, 3, location)  # the same path
+    poll("the new certificate should be shown", lambda: shown(extra) not in (first, None))
+    change(cluster, 3, {k: None for k in ("listeners", "listener.security.protocol.map",
+                                          "listener.name.secure.ssl.keystore.type", *location)})
+    poll("the listener should be gone", lambda: not is_open(extra))
 
 
 def test_loggers_have_levels(cluster):

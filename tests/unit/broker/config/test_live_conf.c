@@ -133,7 +133,7 @@ START_TEST(settings_that_do_not_go_together_change_nothing)
     struct props own = {0}, common = {0};
 
     start("");
-    live_conf_run(live, NULL);
+    live_conf_run(live, NULL, NULL);
     props_set(&own, "log.retention.ms", "0");
     ck_assert_int_lt(live_conf_set(live, &own, &common, &why), 0);
     const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(live);
@@ -206,7 +206,7 @@ START_TEST(what_cannot_be_used_at_start_does_not_take_the_rest_with_it)
 }
 END_TEST
 
-static int cannot(const struct broker_conf *next UNUSED, struct strbuf *why)
+static int cannot(void *ctx UNUSED, const struct broker_conf *next UNUSED, struct strbuf *why)
 {
     strbuf_addz(why, "no");
     return -EINVAL;
@@ -219,7 +219,7 @@ START_TEST(parts_are_asked_about_this_broker_s_own_settings)
     CLEANUP(props_deinit) struct props p = {0};
 
     start("");
-    live_conf_run(live, cannot);
+    live_conf_run(live, cannot, NULL);
     check_refused("num.io.threads=9\n", true,
                   "Invalid value org.apache.kafka.common.config.ConfigException: no for "
                   "configuration Invalid dynamic configuration");

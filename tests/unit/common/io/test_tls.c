@@ -152,6 +152,29 @@ START_TEST(a_renewed_context_serves_the_sessions_to_come)
 }
 END_TEST
 
+/* Words of a 3.9 broker, which also names the entry of the store. */
+START_TEST(a_server_keeps_its_name_unless_told_otherwise)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    struct tls_server *one = NULL, *other = NULL;
+
+    make_certs();
+    const struct tls_conf mine = test_tls_conf(&certs, &certs);
+    const struct tls_conf strange = test_tls_conf(&others, &others);
+    ck_assert_int_eq(tls_server_new(&mine, &why, &one), 0);
+    ck_assert_int_eq(tls_server_new(&strange, &why, &other), 0);
+    ck_assert_int_eq(tls_server_check_renewal(one, one, &(struct tls_renewal){false, false}, &why),
+                     0);
+    ck_assert_int_eq(tls_server_check_renewal(one, other, &(struct tls_renewal){true, false}, &why),
+                     0);
+    ck_assert_int_eq(tls_server_check_renewal(one, other, &(struct tls_renewal){false, true}, &why),
+                     -EINVAL);
+    ck_assert_ptr_nonnull(strstr(why.s, "DistinguishedName does not match: existing={DN=CN="));
+    tls_server_free(one);
+    tls_server_free(other);
+}
+END_TEST
+
 START_TEST(the_host_name_is_checked_unless_told_otherwise)
 {
     struct ends e = {0};
@@ -307,6 +330,7 @@ END_TEST
 
 TEST_MAIN("common/io/tls", bytes_and_files_pass_in_both_directions, a_stranger_is_not_trusted,
           a_renewed_context_serves_the_sessions_to_come,
+          a_server_keeps_its_name_unless_told_otherwise,
           the_host_name_is_checked_unless_told_otherwise, a_required_certificate_is_required,
           versions_and_ciphers_are_those_of_the_options, pkcs12_stores_serve_as_well,
           what_cannot_be_used_is_refused_with_the_reason, garbage_ends_the_handshake)
