@@ -25,6 +25,11 @@ static enum zk_result read_chunk(struct zk_store *s, const char *type, struct ar
         list[i].node = (struct node_config){0};
         if (list[i].is_present && node_config_decode(op->ret_data, a, &why, &list[i].node) < 0)
             list[i].result = zk_malformed(op->path, &why);
+        if (list[i].node.is_unreadable)
+            say_limited(SAY_ERROR, 50,
+                        "znode %s holds no settings that can be read: %s; it counts as empty until "
+                        "somebody writes it again",
+                        op->path, why.text);
     }
     return ZK_OK;
 }

@@ -56,11 +56,12 @@ struct order {
 struct order_list {
     struct order *v;
     int32_t count;
+    uint64_t conf_changes; /* so far, when settings were read */
 };
 
 static struct order_list orders_of(const struct leader_and_isr_request *req, struct arena *a)
 {
-    struct order_list l = {NULL, MAX(req->ungrouped_partition_states_count, 0)};
+    struct order_list l = {.count = MAX(req->ungrouped_partition_states_count, 0)};
     int32_t n = 0;
 
     for (int32_t i = 0; i < req->topic_states_count; i++)
@@ -92,8 +93,10 @@ static void orders_deinit(struct order_list *l)
  */
 static void read_confs(struct replica_manager *m, struct order_list *l)
 {
+    const struct replica_events *e = &m->opts.events;
     const struct order *last = NULL;
 
+    l->conf_changes = e->conf_changes ? e->conf_changes(e->ctx) : 0;
     for (int32_t i = 0; i < l->count; i++) {
         struct order *o = &l->v[i];
         struct log *log = log_manager_get(m->opts.logs, o->topic, o->state->partition_index);
@@ -224,6 +227,25 @@ static void carry_out(struct replica_manager *m, struct order_list *l) REQUIRES(
     fetcher_pool_drop_idle(m->fetchers);
 }
 
+/* Settings that changed before the logs made of them could be found would be missed. */
+static void check_confs(struct replica_manager *m, const struct order_list *l)
+{
+    const struct replica_events *e = &m->opts.events;
+    const struct order *last = NULL;
+
+    if (!e->conf_changes || e->conf_changes(e->ctx) == l->conf_changes)
+        return;
+    for (int32_t i = 0; i < l->count; i++) {
+        const struct order *o = &l->v[i];
+
+        if (!o->conf || (last && str_eq(last->topic, o->topic)))
+            continue;
+        char *CLEANUP(free_p) name = str_dup(o->topic);
+        e->conf_again(e->ctx, name);
+        last = o;
+    }
+}
+
 static void tell_coordinators(struct replica_manager *m, const struct order_list *l)
 {
     const struct replica_events *e = &m->opts.events;
@@ -287,8 +309,10 @@ void orders_leader_and_isr(struct replica_manager *m, const struct leader_and_is
         if (!error)
             carry_out(m, &l);
     }
-    if (!error)
+    if (!error) {
+        check_confs(m, &l);
         tell_coordinators(m, &l);
+    }
     ret->error_code = (int16_t)error;
     for (int32_t i = 0; error == STALE_BROKER_EPOCH && i < l.count; i++)
         l.v[i].error = error;

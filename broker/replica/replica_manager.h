@@ -34,6 +34,10 @@ struct replica_events {
     /* A topic's settings, with a reference, for a log that is to be made; NULL where ZooKeeper
      * cannot be reached. Runs on a worker, may block. */
     struct topic_conf *(*topic_conf)(void *ctx, const char *topic);
+    /* How often settings have changed so far; and, where that differs after logs of a topic have
+     * been made of settings that were read before: they are to be read again, on a worker. */
+    uint64_t (*conf_changes)(void *ctx);
+    void (*conf_again)(void *ctx, const char *topic);
     /* This broker leads, or does not lead any more, a partition of an internal topic
      * (coordinators). On a worker. */
     void (*elected)(void *ctx, struct str topic, int32_t partition, int32_t leader_epoch);

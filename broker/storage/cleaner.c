@@ -13,7 +13,7 @@ enum { THREADS_MAX = 64, FULL_DISK_PAUSE_US = 60 * 1000 * 1000, BUFFER_MIN = 16 
 
 struct cleaner {
     struct log_manager *m;
-    struct cleaner_conf conf;
+    struct cleaner_conf conf; /* changes while no thread runs, but for backoff_ms, under the lock */
     struct thread threads[THREADS_MAX];
     int thread_count;
     struct mutex picking; /* LOCK_CLEANER_PICK */
@@ -285,13 +285,20 @@ static void run(void *arg)
         continue;
 }
 
+static struct cleaner_conf usable(const struct cleaner_conf *conf)
+{
+    struct cleaner_conf c = *conf;
+
+    c.threads = CLAMP(c.threads, 1, (int)THREADS_MAX);
+    return c;
+}
+
 struct cleaner *cleaner_new(struct log_manager *m)
 {
     struct cleaner *c = xnew(struct cleaner);
 
     c->m = m;
-    c->conf = m->opts.cleaner;
-    c->conf.threads = CLAMP(c->conf.threads, 1, (int)THREADS_MAX);
+    c->conf = usable(&m->opts.cleaner);
     mutex_init(&c->picking, LOCK_CLEANER_PICK);
     mutex_init(&c->lock, LOCK_CLEANER);
     cond_init(&c->wake);
@@ -311,17 +318,55 @@ int cleaner_start(struct cleaner *c)
     return r;
 }
 
-struct cleaner *cleaner_free(struct cleaner *c)
+static void stop_threads(struct cleaner *c)
 {
-    if (!c)
-        return NULL;
     WITH_LOCK(&c->lock)
     {
         c->is_stopping = true;
         cond_broadcast(&c->wake);
     }
-    for (int i = 0; i < c->thread_count; i++)
-        thread_join(&c->threads[i]);
+    for (; c->thread_count > 0; c->thread_count--)
+        thread_join(&c->threads[c->thread_count - 1]);
+}
+
+/* Settings that the threads may see change while they clean. */
+static void set_pace(struct cleaner *c, const struct cleaner_conf *conf)
+{
+    LOCK_SCOPE(&c->lock);
+    c->conf.backoff_ms = conf->backoff_ms;
+    if (c->conf.max_bytes_per_second != conf->max_bytes_per_second)
+        cleaner_throttle_init(&c->throttle, conf->max_bytes_per_second, now_us(c));
+    c->conf.max_bytes_per_second = conf->max_bytes_per_second;
+    cond_broadcast(&c->wake);
+}
+
+static bool has_same_buffers(const struct cleaner_conf *a, const struct cleaner_conf *b)
+{
+    return a->threads == b->threads && a->dedupe_buffer_bytes == b->dedupe_buffer_bytes &&
+           a->load_factor == b->load_factor && a->io_buffer_bytes == b->io_buffer_bytes;
+}
+
+int cleaner_reconfigure(struct cleaner *c, const struct cleaner_conf *conf)
+{
+    struct cleaner_conf next = usable(conf);
+
+    set_pace(c, &next);
+    if (has_same_buffers(&c->conf, &next))
+        return 0;
+    stop_threads(c);
+    c->conf = next;
+    WITH_LOCK(&c->lock)
+    {
+        c->is_stopping = false;
+    }
+    return cleaner_start(c);
+}
+
+struct cleaner *cleaner_free(struct cleaner *c)
+{
+    if (!c)
+        return NULL;
+    stop_threads(c);
     cond_deinit(&c->wake);
     mutex_deinit(&c->lock);
     mutex_deinit(&c->picking);

@@ -387,9 +387,10 @@ void log_rest(struct log *log, int64_t idle_since_ms)
     }
 }
 
-void log_expire_producers(struct log *log, int64_t now_ms)
+void log_expire_producers(struct log *log, int64_t expiration_ms, int64_t now_ms)
 {
     LOCK_SCOPE(&log->lock);
+    producer_state_set_expiration(log->producers, expiration_ms);
     producer_state_expire(log->producers, now_ms);
 }
 

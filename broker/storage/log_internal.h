@@ -129,7 +129,7 @@ bool log_needs_flush(struct log *log, int64_t before_ms);
 /* Closes files of segments that nobody uses, and lets go of memory that only appends need. */
 void log_rest(struct log *log, int64_t idle_since_ms);
 bool log_is_compacted(struct log *log);
-void log_expire_producers(struct log *log, int64_t now_ms);
+void log_expire_producers(struct log *log, int64_t expiration_ms, int64_t now_ms);
 /* Renames its directory; what is open stays open. */
 int log_move_dir(struct log *log, const char *path) MUST_CHECK;
 

@@ -51,7 +51,7 @@ static int open_log(struct loading *l, const struct log_dir_name *name, const ch
             .conf = conf,
             .clock = opts->clock,
             .hooks = &l->m->hooks,
-            .producer_id_expiration_ms = opts->producer_id_expiration_ms,
+            .producer_id_expiration_ms = l->m->producer_id_expiration_ms,
             .is_clean = l->dir->was_clean,
             .recovery_point = recovery ? recovery->offset : 0,
             .start_offset = start ? start->offset : 0,

@@ -77,6 +77,7 @@ int log_manager_new(const struct log_manager_opts *opts, struct log_manager **re
     int r = 0;
 
     m->opts = *opts;
+    m->producer_id_expiration_ms = opts->producer_id_expiration_ms;
     mutex_init(&m->creating, LOCK_LOG_CREATE);
     mutex_init(&m->writing, LOCK_LOG_CHECKPOINT);
     mutex_init(&m->lock, LOCK_LOGS);
@@ -391,7 +392,7 @@ static int create_in(struct log_manager *m, struct log_dir *dir, const struct lo
             .conf = opts->conf,
             .clock = m->opts.clock,
             .hooks = &m->hooks,
-            .producer_id_expiration_ms = m->opts.producer_id_expiration_ms,
+            .producer_id_expiration_ms = m->producer_id_expiration_ms,
             .is_clean = !is_there,
         },
         ret);
@@ -587,6 +588,16 @@ int log_manager_start(struct log_manager *m)
     if (r == 0 && m->opts.cleaner.threads > 0)
         m->cleaner = cleaner_new(m);
     return r < 0 || !m->cleaner ? r : cleaner_start(m->cleaner);
+}
+
+int log_manager_reconfigure(struct log_manager *m, const struct log_manager_settings *s)
+{
+    m->producer_id_expiration_ms = s->producer_id_expiration_ms;
+    m->opts.recovery_threads_per_dir = s->recovery_threads_per_dir;
+    if (m->cleaner)
+        return cleaner_reconfigure(m->cleaner, &s->cleaner);
+    m->opts.cleaner = s->cleaner; /* before the start, or not wanted */
+    return 0;
 }
 
 static int close_dir(struct log_manager *m, struct log_dir *d)

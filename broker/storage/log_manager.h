@@ -65,6 +65,15 @@ int log_manager_start(struct log_manager *m) MUST_CHECK;
 void log_manager_stop(struct log_manager *m);
 struct log_manager *log_manager_free(struct log_manager *m);
 
+/* What may change while it runs. */
+struct log_manager_settings {
+    int recovery_threads_per_dir; /* for a load that comes later */
+    int64_t producer_id_expiration_ms;
+    struct cleaner_conf cleaner; /* threads: no cleaner comes into being, and none goes */
+};
+/* Not beside log_manager_load(), _start() or _stop(). -errno where threads cannot be started. */
+int log_manager_reconfigure(struct log_manager *m, const struct log_manager_settings *s) MUST_CHECK;
+
 /* With a reference, NULL where it is not here or its dir is offline. */
 struct log *log_manager_get(struct log_manager *m, struct str topic, int32_t partition);
 void log_put(struct log *log);

@@ -50,6 +50,7 @@ struct log_manager {
     struct offline_log *offline;
     bool is_any_stale; /* checkpoints on disk still name logs that were deleted */
     _Atomic bool writes_hws;
+    _Atomic int64_t producer_id_expiration_ms;
     struct keeper keeper;
     struct cleaner *cleaner; /* NULL: nothing is compacted */
 };

@@ -131,6 +131,38 @@ class Connection:
             return r.string(), (r.take("b"), dict(r.array(partition)))[1]
         return sorted(brokers), controller, dict(r.array(one_topic))
 
+    def endpoints(self):
+        """{broker id: (host, port)} of the listener that was connected to."""
+        self.send(3, 1, array([]))
+        r = self.answer()
+        return dict(r.array(lambda: (r.take("i"), (r.string(), r.take("i")), r.string())[:2]))
+
+    def alter_configs(self, kind, name, settings):
+        """(error code, message) of IncrementalAlterConfigs v0; a value of None deletes."""
+        edits = [string(k) + struct.pack(">b", 1 if v is None else 0) + string(None if v is None else str(v))
+                 for k, v in settings.items()]
+        self.send(44, 0, array([struct.pack(">b", kind) + string(name) + array(edits)]) + b"\0")
+        r = self.answer()
+        r.take("i")
+        return r.array(lambda: (r.take("h"), r.string(), r.take("b"), r.string()))[0][:2]
+
+    def describe_configs(self, kind, name, keys):
+        """{key: value} of DescribeConfigs v1."""
+        self.send(32, 1, array([struct.pack(">b", kind) + string(name) + array([string(k) for k in keys])]) + b"\0")
+        r = self.answer()
+        r.take("i")
+
+        def config():
+            key, value, *_ = r.string(), r.string(), r.take("b"), r.take("b"), r.take("b"), r.array(
+                lambda: (r.string(), r.string(), r.take("b")))
+            return key, value
+
+        def result():
+            code, message, *_ = r.take("h"), r.string(), r.take("b"), r.string()
+            assert code == 0, message
+            return dict(r.array(config))
+        return r.array(result)[0]
+
     def topic_error(self, name):
         """The error code that Metadata has for a topic."""
         self.send(3, 1, array([string(name)]))
