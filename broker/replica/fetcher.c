@@ -158,9 +158,10 @@ static void give_up(struct followed *fo)
 {
     struct fetcher *f = fo->fetcher;
     struct partition *part = partition_ref(fo->part);
+    uint64_t order = fo->order;
 
     followed_free(fo);
-    f->opts.failed(f->opts.ctx, f, part);
+    f->opts.failed(f->opts.ctx, part, order);
     partition_unref(part);
 }
 
@@ -292,6 +293,7 @@ static void do_add(struct fetcher *f, struct partition *part, const struct follo
         followed_free(fo);
     fo = followed_new(f, part);
     set_id(fo, how->topic_id);
+    fo->order = how->order;
     fo->leader_epoch = how->leader_epoch;
     fo->initial_offset = how->initial_offset;
     fo->lag = -1;

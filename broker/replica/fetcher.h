@@ -26,8 +26,8 @@ struct fetcher_opts {
     int32_t slot;
     struct str host;
     int32_t port;
-    /* A partition was given up. On the reactor, no lock held. */
-    void (*failed)(void *ctx, struct fetcher *f, struct partition *part);
+    /* What was ordered by the order of that number was given up. On the reactor, no lock held. */
+    void (*failed)(void *ctx, struct partition *part, uint64_t order);
     void *ctx;
 };
 
@@ -37,6 +37,7 @@ void fetcher_stop(struct fetcher *f);
 
 /* How a partition is followed. */
 struct follow {
+    uint64_t order; /* the pool's number for it, never 0 */
     int32_t leader_epoch;
     struct uuid topic_id;
     int64_t initial_offset; /* the high watermark: where it is cut to if nothing better is known */

@@ -81,13 +81,13 @@ static void slot_drop(struct fetcher_pool *pool, struct fetch_slot *s)
     free(s);
 }
 
-/* On a fetcher's reactor. A later order may have given the partition to another one already. */
-static void on_failed(void *ctx, struct fetcher *f, struct partition *part)
+/* On a fetcher's reactor. A later order may be on its way already, to the same fetcher too. */
+static void on_failed(void *ctx, struct partition *part, uint64_t order)
 {
     struct fetcher_pool *pool = ctx;
 
     LOCK_SCOPE(&pool->lock);
-    if (!part->fetch_slot || part->fetch_slot->fetcher != f)
+    if (!part->fetch_slot || part->fetch_order != order)
         return;
     slot_forget(part);
     part->has_failed = true;
@@ -117,9 +117,10 @@ static struct fetch_slot *slot_new(struct fetcher_pool *pool, struct slot_key ke
     return s;
 }
 
-static void start_at(struct partition *part, struct fetch_slot *s, const struct follow *how)
+static void start_at(struct partition *part, struct fetch_slot *s, struct follow *how)
 {
     xgrow(s->parts, s->cap, s->count + 1);
+    how->order = ++part->fetch_order;
     part->fetch_slot = s;
     part->fetch_index = s->count;
     s->parts[s->count++] = partition_ref(part);

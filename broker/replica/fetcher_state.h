@@ -23,6 +23,7 @@ struct followed {
     struct fetcher *fetcher;
     struct partition *part; /* a reference; a key */
     struct uuid topic_id;
+    uint64_t order;
     int32_t leader_epoch;
     int64_t offset;
     int64_t initial_offset;

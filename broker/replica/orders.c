@@ -415,8 +415,10 @@ static int stop_one(struct replica_manager *m, const struct stop *s) REQUIRES(m-
     if (s->is_delete) {
         replica_manager_remove(m, part);
         r = delete_log(m, s);
+        partition_delete(part, replica_manager_why_not_here(m, s->topic, s->partition));
+    } else {
+        partition_stop(part);
     }
-    partition_stop(part, s->is_delete);
     say_info("replica stopped partition=%s-%d deleted=%d", part->topic.p, part->id, s->is_delete);
     return r;
 }

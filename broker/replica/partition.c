@@ -1,6 +1,7 @@
 #include "broker/replica/partition.h"
 
 #include "broker/config/throttled.h"
+#include "broker/replica/refused.h"
 #include "common/base/be.h"
 #include "common/base/containers.h"
 #include "common/base/err.h"
@@ -50,6 +51,7 @@ struct partition *partition_unref(struct partition *part)
     id_list_deinit(&part->removing);
     isr_deinit(&part->isr);
     remote_list_deinit(&part->remotes);
+    free(part->refused);
     mutex_deinit(&part->lock);
     free((char *)(uintptr_t)part->topic.p);
     free(part);
@@ -255,12 +257,23 @@ static int after_append(struct partition *part, const struct partition_append_op
                : 0;
 }
 
+/* A gap that we made ourselves by refusing the batch before gets that batch's error. */
+static int after_refused(struct partition *part, struct slice records, int r) REQUIRES(part->lock)
+{
+    if (r == 0)
+        refused_taken(part->refused, records);
+    int why = r == OUT_OF_ORDER_SEQUENCE_NUMBER ? refused_because(part->refused, records) : 0;
+    return why ? why : r;
+}
+
 static int append_locked(struct partition *part, const struct partition_append_opts *opts,
                          struct partition_append *ret) REQUIRES(part->lock)
 {
     int r = check_append(part, opts->acks, ret);
-    if (r)
+    if (r) {
+        refused_note(&part->refused, opts->records, r);
         return r;
+    }
     struct log_append_opts log_opts = {
         .leader_epoch = part->leader_epoch,
         .origin = opts->origin,
@@ -269,6 +282,7 @@ static int append_locked(struct partition *part, const struct partition_append_o
     int64_t log_start = ret->log.log_start_offset;
     r = log_append_leader(part->log, opts->records, &log_opts, opts->arena, &ret->log);
     ret->log.log_start_offset = log_start;
+    r = after_refused(part, opts->records, r);
     if (r || ret->log.first_offset < 0)
         return r;
     return after_append(part, opts, ret);

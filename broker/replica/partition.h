@@ -21,6 +21,7 @@
 #include "common/base/lock.h"
 
 struct fetch_slot;
+struct refused;
 struct partition;
 
 /* What a leader wants the controller to agree to. */
@@ -89,6 +90,7 @@ struct partition {
     /* Under LOCK_FETCHERS: */
     struct fetch_slot *fetch_slot; /* NULL: not fetched */
     int32_t fetch_index;           /* in that slot */
+    uint64_t fetch_order;          /* the last one to fetch it */
     bool has_failed;               /* given up by its fetcher */
 
     struct mutex lock;
@@ -107,6 +109,7 @@ struct partition {
     struct remote_list remotes;
     struct partition_watch *watches;
     struct hw_wait *hw_waits; /* by offset */
+    struct refused *refused;  /* NULL: no batch of an idempotent producer was refused */
 };
 
 /* ---- life ---- */

@@ -202,14 +202,18 @@ int partition_set_topic_id(struct partition *part, struct uuid topic_id)
 
 /* ---- the end ---- */
 
-void partition_stop(struct partition *part, bool is_deleted)
+void partition_stop(struct partition *part)
 {
     LOCK_SCOPE(&part->lock);
-    if (is_deleted) {
-        part->is_gone = true;
-        part->role = ROLE_NONE;
-        partition_fail_waits(part, UNKNOWN_TOPIC_OR_PARTITION);
-    }
+    partition_tell(part, NEWS_STATE);
+}
+
+void partition_delete(struct partition *part, int error)
+{
+    LOCK_SCOPE(&part->lock);
+    part->is_gone = true;
+    part->role = ROLE_NONE;
+    partition_fail_waits(part, error);
     partition_tell(part, NEWS_STATE);
 }
 

@@ -32,6 +32,8 @@ int partition_make_follower(struct partition *part, const struct role_change *c,
 /* Makes or finds the log, no more: the leader is not known to be alive. */
 int partition_make_log(struct partition *part, const struct role_change *c) MUST_CHECK;
 int partition_set_topic_id(struct partition *part, struct uuid topic_id) MUST_CHECK;
-/* Who waits is told to look again: it is not fetched any more, or it is gone. */
-void partition_stop(struct partition *part, bool is_deleted);
+/* It is not fetched any more: who waits is told to look again. */
+void partition_stop(struct partition *part);
+/* It is not here any more: who waits is told, appends get error. */
+void partition_delete(struct partition *part, int error);
 void partition_make_offline(struct partition *part);

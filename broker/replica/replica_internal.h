@@ -44,5 +44,8 @@ struct replica_manager {
 /* Finds it, or adds a fresh one to the table. With a reference. */
 struct partition *replica_manager_obtain(struct replica_manager *m, struct str topic,
                                          int32_t partition);
+/* What clients hear of a partition that is not here: NOT_LEADER_OR_FOLLOWER where others have it,
+ * UNKNOWN_TOPIC_OR_PARTITION where nobody has. */
+int replica_manager_why_not_here(struct replica_manager *m, struct str topic, int32_t partition);
 /* Takes it out of the table. */
 void replica_manager_remove(struct replica_manager *m, struct partition *part);

@@ -112,7 +112,7 @@ void replica_manager_remove(struct replica_manager *m, struct partition *part)
         partition_unref(part);
 }
 
-static int why_not_here(struct replica_manager *m, struct str topic, int32_t partition)
+int replica_manager_why_not_here(struct replica_manager *m, struct str topic, int32_t partition)
 {
     const struct metadata_snapshot *CLEANUP(metadata_put_p) s = metadata_get(m->opts.metadata);
 
@@ -128,7 +128,7 @@ int replica_manager_get(struct replica_manager *m, struct str topic, int32_t par
 
     *ret = NULL;
     if (!part)
-        return why_not_here(m, topic, partition);
+        return replica_manager_why_not_here(m, topic, partition);
     WITH_LOCK(&part->lock)
     {
         role = part->role;
@@ -138,7 +138,8 @@ int replica_manager_get(struct replica_manager *m, struct str topic, int32_t par
         return 0;
     }
     partition_unref(part);
-    return role == ROLE_OFFLINE ? KAFKA_STORAGE_ERROR : why_not_here(m, topic, partition);
+    return role == ROLE_OFFLINE ? KAFKA_STORAGE_ERROR
+                                : replica_manager_why_not_here(m, topic, partition);
 }
 
 void replica_manager_each(struct replica_manager *m,

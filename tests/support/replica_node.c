@@ -424,15 +424,14 @@ static void on_produced(struct produce *p)
     np->offset = np->part.append.log.first_offset;
 }
 
-struct node_produce *node_produce_make(struct node *n, const char *topic, int16_t acks,
-                                       int32_t timeout_ms, const char *value)
+static struct node_produce *make(struct node *n, const char *topic, const struct batch_opts *opts,
+                                 const char *value)
 {
     struct node_produce *np = xnew(struct node_produce);
-    struct batch_opts opts = BATCH_OPTS_PLAIN;
     struct batch_builder bb;
     struct strbuf out = {0};
 
-    batch_builder_init(&bb, &opts);
+    batch_builder_init(&bb, opts);
     batch_builder_add(&bb, &(struct record){.timestamp = n->world->clock.wall_ms,
                                             .value = slice_of_str(str_of(value))});
     if (batch_builder_finish(&bb, &out))
@@ -443,13 +442,37 @@ struct node_produce *node_produce_make(struct node *n, const char *topic, int16_
     np->part.records = slice_of(out.s, out.len);
     np->produce.parts = &np->part;
     np->produce.count = 1;
-    np->produce.acks = acks;
-    np->produce.timeout_ms = timeout_ms;
+    np->produce.timeout_ms = 1000;
     np->produce.reactor = n->world->reactor;
     np->produce.arena = &np->arena;
     np->produce.done = on_produced;
     np->error = -1;
     np->offset = -1;
+    return np;
+}
+
+struct node_produce *node_produce_make(struct node *n, const char *topic, int16_t acks,
+                                       int32_t timeout_ms, const char *value)
+{
+    const struct batch_opts opts = BATCH_OPTS_PLAIN;
+    struct node_produce *np = make(n, topic, &opts, value);
+
+    np->produce.acks = acks;
+    np->produce.timeout_ms = timeout_ms;
+    return np;
+}
+
+struct node_produce *node_produce_as(struct node *n, const char *topic, int16_t acks,
+                                     const struct node_producer *who)
+{
+    struct batch_opts opts = BATCH_OPTS_PLAIN;
+
+    opts.producer_id = who->id;
+    opts.producer_epoch = who->epoch;
+    opts.base_sequence = who->sequence;
+    struct node_produce *np = make(n, topic, &opts, "v");
+    np->produce.acks = acks;
+    produce_start(n->m, &np->produce);
     return np;
 }
 

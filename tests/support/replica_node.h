@@ -103,6 +103,14 @@ struct node_produce {
 /* One batch with one record, to partition 0. Free it once it is done. */
 struct node_produce *node_produce(struct node *n, const char *topic, int16_t acks,
                                   int32_t timeout_ms, const char *value);
+struct node_producer {
+    int64_t id;
+    int16_t epoch;
+    int32_t sequence;
+};
+/* Of an idempotent producer. */
+struct node_produce *node_produce_as(struct node *n, const char *topic, int16_t acks,
+                                     const struct node_producer *who);
 /* The same, not started. */
 struct node_produce *node_produce_make(struct node *n, const char *topic, int16_t acks,
                                        int32_t timeout_ms, const char *value);

@@ -129,16 +129,31 @@ START_TEST(lost_leadership_is_told_at_once)
 }
 END_TEST
 
-START_TEST(deleted_partition_is_told_at_once)
+/* leader: of the partition, as the controller told before; -2 where the topic is deleted. */
+static void check_deleted(int32_t leader, int expected)
 {
     begin();
     struct node_produce *p = node_produce(&node, "t", -1, 1000, "v");
+    struct node_state_of st = state(leader, 1);
+    node_tell(&node, 1, all, 3, &st);
     ck_assert_int_eq(node_stop_replica(&node, "t", 0, -2, true), 0);
     world_run(&world, 0);
     ck_assert(p->is_done);
-    ck_assert_int_eq(p->error, UNKNOWN_TOPIC_OR_PARTITION);
+    ck_assert_int_eq(p->error, expected);
     node_produce_free(p);
     end();
+}
+
+START_TEST(deleted_partition_is_told_at_once)
+{
+    check_deleted(-2, UNKNOWN_TOPIC_OR_PARTITION);
+}
+END_TEST
+
+/* A reassignment took it away from here. */
+START_TEST(partition_that_has_moved_away_is_led_elsewhere)
+{
+    check_deleted(2, NOT_LEADER_OR_FOLLOWER);
 }
 END_TEST
 
@@ -181,4 +196,5 @@ END_TEST
 TEST_MAIN("broker/replica/delayed_produce", is_confirmed_when_every_member_has_it,
           times_out_with_its_offset, many_wait_and_those_below_the_watermark_go,
           lost_leadership_is_told_at_once, deleted_partition_is_told_at_once,
-          replaced_leader_confirms_nothing, stopping_ends_all_waits)
+          partition_that_has_moved_away_is_led_elsewhere, replaced_leader_confirms_nothing,
+          stopping_ends_all_waits)

@@ -299,6 +299,40 @@ START_TEST(fenced_follower_stops_until_the_next_order)
 }
 END_TEST
 
+static struct fake_call *held;
+
+static bool hold_first_fetch(struct node *n UNUSED, struct fake_call *fc)
+{
+    if (held || fc->api_key != API_FETCH)
+        return false;
+    held = fc;
+    return true;
+}
+
+/* Its answer is under way to 2 when 2 hears of the new epoch. */
+START_TEST(fenced_while_the_next_order_is_on_its_way)
+{
+    struct replica_stats st;
+
+    begin(IBP_3_9_IV0);
+    one.intercept = hold_first_fetch;
+    lead(1, 0);
+    world_run(&world, 5);
+    tell(&one, 1, 1, "t", 0);
+    node_serve(&one, held);
+    tell(&two, 1, 1, "t", 0);
+    world_run(&world, 5);
+    tell(&two, 2, 0, "u", 0); /* each order ends with dropping idle fetchers */
+    append(&one, "x", 1);
+    world_run(&world, 1200);
+    check_same();
+    ck_assert_int_eq(log_end_offset(log_of(&two)), 1);
+    replica_manager_stats(two.m, &st);
+    ck_assert_int_eq(st.failed_partitions, 0);
+    end();
+}
+END_TEST
+
 START_TEST(leader_that_was_away_is_found_again)
 {
     begin(IBP_3_9_IV0);
@@ -355,5 +389,5 @@ TEST_MAIN("broker/replica/fetcher", follower_copies_and_learns_the_watermark,
           diverged_tail_is_cut_on_fetch, diverged_tail_is_cut_by_asking_for_the_epoch,
           without_epochs_it_is_cut_to_the_watermark, fast_changes_of_leaders_converge,
           leader_that_begins_later_restarts_the_log, leader_that_has_not_heard_yet_is_asked_again,
-          fenced_follower_stops_until_the_next_order, leader_that_was_away_is_found_again,
-          lost_session_is_made_anew, more_fetchers_take_over)
+          fenced_follower_stops_until_the_next_order, fenced_while_the_next_order_is_on_its_way,
+          leader_that_was_away_is_found_again, lost_session_is_made_anew, more_fetchers_take_over)

@@ -392,9 +392,43 @@ START_TEST(append_is_refused_in_kafkas_order)
 }
 END_TEST
 
-TEST_MAIN("broker/replica/partition", watermark_waits_for_every_member,
-          alone_in_the_set_the_watermark_is_the_end, below_min_isr_the_watermark_stands,
-          caught_up_replica_joins_with_the_controllers_word,
+static int produce_as(int64_t id, int32_t sequence)
+{
+    struct node_produce *p =
+        node_produce_as(&node, "t", 1, &(struct node_producer){id, 0, sequence});
+    int error = p->error;
+
+    ck_assert(p->is_done);
+    node_produce_free(p);
+    return error;
+}
+
+START_TEST(gap_behind_a_refused_batch_is_refused_alike)
+{
+    begin(1);
+    lead(0, all, 3);
+    ck_assert_int_eq(produce_as(7, 0), 0);
+    struct node_state_of st = state(2, 1, all, 3);
+    node_tell(&node, 1, all, 3, &st);
+    ck_assert_int_eq(node_order(&node, 1, &st), 0);
+    ck_assert_int_eq(produce_as(7, 1), NOT_LEADER_OR_FOLLOWER);
+    ck_assert_int_eq(produce_as(7, 2), NOT_LEADER_OR_FOLLOWER);
+    lead(2, all, 3);
+    ck_assert_int_eq(produce_as(7, 3), NOT_LEADER_OR_FOLLOWER);
+    ck_assert_int_eq(produce_as(8, 0), 0);
+    ck_assert_int_eq(produce_as(8, 5), OUT_OF_ORDER_SEQUENCE_NUMBER);
+    ck_assert_int_eq(log_end_offset(the_log()), 2);
+    for (int32_t seq = 1; seq <= 3; seq++)
+        ck_assert_int_eq(produce_as(7, seq), 0);
+    ck_assert_int_eq(produce_as(7, 5), OUT_OF_ORDER_SEQUENCE_NUMBER);
+    ck_assert_int_eq(log_end_offset(the_log()), 5);
+    end();
+}
+END_TEST
+
+TEST_MAIN("broker/replica/partition", gap_behind_a_refused_batch_is_refused_alike,
+          watermark_waits_for_every_member, alone_in_the_set_the_watermark_is_the_end,
+          below_min_isr_the_watermark_stands, caught_up_replica_joins_with_the_controllers_word,
           refused_replica_is_out_again_and_asked_for_at_its_next_fetch,
           outdated_leader_keeps_its_proposal_and_its_watermark, unknown_answers_are_asked_again,
           late_members_are_taken_out_together, follower_at_the_end_stays_however_long_it_is_quiet,
