@@ -158,9 +158,10 @@ static void give_up(struct followed *fo)
 {
     struct fetcher *f = fo->fetcher;
     struct partition *part = partition_ref(fo->part);
+    uint64_t turn = fo->turn;
 
     followed_free(fo);
-    f->opts.failed(f->opts.ctx, f, part);
+    f->opts.failed(f->opts.ctx, part, turn);
     partition_unref(part);
 }
 
@@ -286,14 +287,13 @@ static void do_add(struct fetcher *f, struct partition *part, const struct follo
     struct followed *fo;
 
     HASH_FIND(hh, f->by_part, &part, sizeof part, fo);
-    if (fo && fo->leader_epoch == how->leader_epoch)
-        return;
     if (fo)
         followed_free(fo);
     fo = followed_new(f, part);
     set_id(fo, how->topic_id);
     fo->leader_epoch = how->leader_epoch;
     fo->initial_offset = how->initial_offset;
+    fo->turn = how->turn;
     fo->lag = -1;
     fo->sent_epoch = -1;
     fo->sent_offset = -1;

@@ -26,8 +26,8 @@ struct fetcher_opts {
     int32_t slot;
     struct str host;
     int32_t port;
-    /* A partition was given up. On the reactor, no lock held. */
-    void (*failed)(void *ctx, struct fetcher *f, struct partition *part);
+    /* A partition was given up, in the turn that it was added with. On the reactor, no lock held. */
+    void (*failed)(void *ctx, struct partition *part, uint64_t turn);
     void *ctx;
 };
 
@@ -40,6 +40,7 @@ struct follow {
     int32_t leader_epoch;
     struct uuid topic_id;
     int64_t initial_offset; /* the high watermark: where it is cut to if nothing better is known */
+    uint64_t turn;          /* comes back with failed() */
 };
 
 void fetcher_add(struct fetcher *f, struct partition *part, const struct follow *how);

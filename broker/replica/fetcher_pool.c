@@ -22,8 +22,9 @@ struct fetch_slot {
 
 struct fetcher_pool {
     struct fetcher_conf conf;
-    struct mutex lock; /* LOCK_FETCHERS: slots, is_stopped, conf.fetchers_per_leader */
+    struct mutex lock; /* LOCK_FETCHERS: slots, turns, is_stopped, conf.fetchers_per_leader */
     struct fetch_slot *slots;
+    uint64_t turns; /* partitions were put into slots so often */
     bool is_stopped;
     int32_t failed;
 };
@@ -81,13 +82,15 @@ static void slot_drop(struct fetcher_pool *pool, struct fetch_slot *s)
     free(s);
 }
 
-/* On a fetcher's reactor. A later order may have given the partition to another one already. */
-static void on_failed(void *ctx, struct fetcher *f, struct partition *part)
+/* On a fetcher's reactor. A later order may have given the partition to another fetcher already, or
+ * to the same one in a newer epoch, which has not heard of that yet: what has ended is not what goes
+ * on. */
+static void on_failed(void *ctx, struct partition *part, uint64_t turn)
 {
     struct fetcher_pool *pool = ctx;
 
     LOCK_SCOPE(&pool->lock);
-    if (!part->fetch_slot || part->fetch_slot->fetcher != f)
+    if (!part->fetch_slot || part->fetch_turn != turn)
         return;
     slot_forget(part);
     part->has_failed = true;
@@ -117,11 +120,13 @@ static struct fetch_slot *slot_new(struct fetcher_pool *pool, struct slot_key ke
     return s;
 }
 
-static void start_at(struct partition *part, struct fetch_slot *s, const struct follow *how)
+static void start_at(struct fetcher_pool *pool, struct partition *part, struct fetch_slot *s,
+                     struct follow *how)
 {
     xgrow(s->parts, s->cap, s->count + 1);
     part->fetch_slot = s;
     part->fetch_index = s->count;
+    part->fetch_turn = how->turn = ++pool->turns;
     s->parts[s->count++] = partition_ref(part);
     fetcher_add(s->fetcher, part, how);
 }
@@ -159,7 +164,7 @@ static struct fetch_slot *slot_get(struct fetcher_pool *pool, struct slot_key ke
         struct follow how;
         int32_t leader;
         if (follow_now(moved[i], &how, &leader) && leader == key.leader)
-            start_at(moved[i], s, &how);
+            start_at(pool, moved[i], s, &how);
         partition_unref(moved[i]);
     }
     return s;
@@ -183,7 +188,7 @@ static void add_locked(struct fetcher_pool *pool, struct partition *part)
         return;
     }
     struct slot_key key = {leader, slot_index(pool, part)};
-    start_at(part, slot_get(pool, key, e), &how);
+    start_at(pool, part, slot_get(pool, key, e), &how);
 }
 
 /* ---- the calls ---- */

@@ -26,6 +26,7 @@ struct followed {
     int32_t leader_epoch;
     int64_t offset;
     int64_t initial_offset;
+    uint64_t turn;
     int64_t lag; /* behind the leader's high watermark, -1 unknown */
     enum follow_step step;
     bool is_listed; /* on the list of its step */

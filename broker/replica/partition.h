@@ -89,6 +89,7 @@ struct partition {
     /* Under LOCK_FETCHERS: */
     struct fetch_slot *fetch_slot; /* NULL: not fetched */
     int32_t fetch_index;           /* in that slot */
+    uint64_t fetch_turn;           /* which of all the times that it was put into one */
     bool has_failed;               /* given up by its fetcher */
 
     struct mutex lock;

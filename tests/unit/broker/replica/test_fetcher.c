@@ -11,6 +11,8 @@ static const int32_t all[] = {1, 2};
 static int named; /* partitions named in the last fetch of 2 */
 static int fetches;
 static int16_t version;
+static bool holds; /* the next fetch, unanswered */
+static struct fake_call *held;
 
 static void on_other(struct node *n UNUSED, struct fake_call *fc)
 {
@@ -32,7 +34,11 @@ static bool on_request(struct node *n UNUSED, struct fake_call *fc)
     fetches++;
     for (int32_t i = 0; i < req->topics_count; i++)
         named += req->topics[i].partitions_count;
-    return false;
+    if (!holds)
+        return false;
+    holds = false;
+    held = fc;
+    return true;
 }
 
 static void open_node(struct node *n, int32_t id)
@@ -299,6 +305,34 @@ START_TEST(fenced_follower_stops_until_the_next_order)
 }
 END_TEST
 
+/* The answer that fences the old epoch comes when the fetcher has yet to hear of the new one. */
+START_TEST(late_fence_does_not_end_the_new_epoch)
+{
+    struct replica_stats st;
+
+    begin(IBP_3_9_IV0);
+    lead(1, 0);
+    world_run(&world, 5);
+    holds = true;
+    append(&one, "x", 1);
+    world_run(&world, 5);
+    ck_assert_ptr_nonnull(held);
+    tell(&one, 1, 1, "t", 0);
+    node_serve(&one, TAKE(held));
+    tell(&two, 1, 1, "t", 0);
+    world_run(&world, 5);
+    replica_manager_stats(two.m, &st);
+    ck_assert_int_eq(st.failed_partitions, 0);
+    tell(&two, 2, 0, "u", 0); /* ends fetchers that have no partition */
+    append(&one, "y", 1);
+    world_run(&world, 1000);
+    check_same();
+    ck_assert_int_eq(log_end_offset(log_of(&two)), 2);
+    ck_assert_int_eq(log_high_watermark(log_of(&one)), 2);
+    end();
+}
+END_TEST
+
 START_TEST(leader_that_was_away_is_found_again)
 {
     begin(IBP_3_9_IV0);
@@ -355,5 +389,5 @@ TEST_MAIN("broker/replica/fetcher", follower_copies_and_learns_the_watermark,
           diverged_tail_is_cut_on_fetch, diverged_tail_is_cut_by_asking_for_the_epoch,
           without_epochs_it_is_cut_to_the_watermark, fast_changes_of_leaders_converge,
           leader_that_begins_later_restarts_the_log, leader_that_has_not_heard_yet_is_asked_again,
-          fenced_follower_stops_until_the_next_order, leader_that_was_away_is_found_again,
-          lost_session_is_made_anew, more_fetchers_take_over)
+          fenced_follower_stops_until_the_next_order, late_fence_does_not_end_the_new_epoch,
+          leader_that_was_away_is_found_again, lost_session_is_made_anew, more_fetchers_take_over)
