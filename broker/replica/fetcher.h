@@ -26,7 +26,8 @@ struct fetcher_opts {
     int32_t slot;
     struct str host;
     int32_t port;
-    /* A partition was given up, in the turn that it was added with. On the reactor, no lock held. */
+    /* A partition was given up, of the turn that it was added with. On the reactor, no lock
+     * held. */
     void (*failed)(void *ctx, struct partition *part, uint64_t turn);
     void *ctx;
 };

@@ -83,8 +83,8 @@ static void slot_drop(struct fetcher_pool *pool, struct fetch_slot *s)
 }
 
 /* On a fetcher's reactor. A later order may have given the partition to another fetcher already, or
- * to the same one in a newer epoch, which has not heard of that yet: what has ended is not what goes
- * on. */
+ * to the same one in a newer epoch, which has not heard of that yet: what has ended is not what
+ * goes on. */
 static void on_failed(void *ctx, struct partition *part, uint64_t turn)
 {
     struct fetcher_pool *pool = ctx;
