@@ -9,7 +9,7 @@ import time
 import pytest
 
 import wire
-from cluster import Load
+from cluster import Load, poll
 
 PARTITIONS = 3
 CORRUPT_MESSAGE, TOO_LARGE, INVALID_RECORD = 2, 10, 87
@@ -152,6 +152,39 @@ def test_half_requests_and_slow_readers(cluster, bystander):
     finally:
         for s in held:
             s.close()
+
+
+def test_few_bytes_do_not_ask_for_many(cluster, bystander):
+    """What is named again and again in a request of a coordinator is answered once."""
+    group, many, text = "a-few-bytes", 20000, "x" * 4000
+    number = wait_coordinator(cluster, group)
+    with cluster.connect(number) as c:
+        offset = struct.pack(">iqi", 0, 1, 0) + wire.string(text)
+        c.send(8, 6, wire.string(group) + struct.pack(">i", -1) + wire.string("")
+               + wire.array([wire.string("bystander") + wire.array([offset])]))
+        assert c.answer().data.endswith(b"\0\0"), "the commit failed"
+        c.send(9, 5, wire.string(group) + wire.array([wire.string("bystander") + wire.array([struct.pack(">i", 0)] * many)]))
+        answers = {"partitions": len(c.answer().data)}
+        c.send(15, 0, wire.array([wire.string(group)] * many))
+        answers["groups described"] = len(c.answer().data)
+        named = bytes([len(group) + 1]) + group.encode() + b"\0\0"  # all partitions; no tags
+        count = many + 1
+        length = bytes([count & 0x7F | 0x80, count >> 7 & 0x7F | 0x80, count >> 14])
+        c.socket.sendall(framed(struct.pack(">hhi", 9, 8, 1) + wire.string("hostile") + b"\0" + length + named * many + b"\0\0"))
+        answers["groups of offsets"] = len(c.answer().data)
+    assert all(size < 2 * len(text) for size in answers.values()), answers
+
+
+def wait_coordinator(cluster, group):
+    """The broker that coordinates a group, once it has loaded it."""
+    def found():
+        with cluster.connect(1) as c:
+            code, broker = c.coordinator(group)
+        if code != 0:
+            return None
+        with cluster.connect(broker) as c:
+            return c.committed(group, "bystander", [0])[0] == 0 and broker
+    return poll(f"a coordinator of {group}", found)
 
 
 def test_ten_thousand_idle_connections(cluster, bystander):
