@@ -175,6 +175,23 @@ def test_few_bytes_do_not_ask_for_many(cluster, bystander):
     assert all(size < 2 * len(text) for size in answers.values()), answers
 
 
+def test_a_long_filter_of_groups_costs_its_length(cluster, bystander):
+    number = wait_coordinator(cluster, "filtered")
+    offset = struct.pack(">iqi", 0, 1, 0) + wire.string("")
+    with cluster.connect(number, 60) as c:
+        for i in range(2000):  # a third of them has its coordinator here
+            c.send(8, 6, wire.string(f"filtered-{i}") + struct.pack(">i", -1) + wire.string("")
+                   + wire.array([wire.string("bystander") + wire.array([offset])]))
+        for i in range(2000):
+            c.answer()
+        count, name = 2000000, b"\x06Emptx"
+        length = bytes([count + 1 & 0x7F | 0x80, count + 1 >> 7 & 0x7F | 0x80, count + 1 >> 14 & 0x7F | 0x80, count + 1 >> 21])
+        start = time.monotonic()
+        c.socket.sendall(framed(struct.pack(">hhi", 16, 4, 1) + wire.string("hostile") + b"\0" + length + name * count + b"\0"))
+        assert len(c.answer().data) < 100
+        assert time.monotonic() - start < 3
+
+
 def wait_coordinator(cluster, group):
     """The broker that coordinates a group, once it has loaded it."""
     def found():
