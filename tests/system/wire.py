@@ -90,13 +90,13 @@ class Connection:
         self.socket.sendall(struct.pack(">i", len(frame)) + frame)
 
     def _exactly(self, count):
-        data = b""
+        data = bytearray()
         while len(data) < count:
             chunk = self.socket.recv(count - len(data))
             if not chunk:
                 raise ConnectionResetError("closed by the broker")
             data += chunk
-        return data
+        return bytes(data)
 
     def answer(self):
         reader = Reader(self._exactly(struct.unpack(">i", self._exactly(4))[0]))
@@ -178,6 +178,12 @@ class Connection:
         self.send(10, 0, string(group))
         r = self.answer()
         return r.take("h"), r.take("i")
+
+    def list_groups(self):
+        """(error code, [(group, protocol type)]), of this broker alone."""
+        self.send(16, 0, b"")
+        r = self.answer()
+        return r.take("h"), r.array(lambda: (r.string(), r.string()))
 
     def committed(self, group, topic, partitions):
         """(error code, {partition: offset}), asked of the coordinator."""
