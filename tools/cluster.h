@@ -22,6 +22,7 @@ struct cluster_opts {
     const char *bootstrap;
     const char *config_file; /* --command-config; NULL: none */
     bool once;               /* as Kafka's tool too: nobody there is told at once */
+    int64_t timeout_ms;      /* of each call, in place of default.api.timeout.ms; 0: that one */
 };
 
 /*
@@ -44,6 +45,7 @@ struct cluster_call {
     int16_t api_key;
     int16_t version; /* the highest wanted */
     const void *request;
+    bool is_once; /* a lost connection ends it: somebody else may be whom to ask */
 };
 
 /* Begins the time of a call. */
@@ -55,6 +57,11 @@ int cluster_call(struct cluster *c, const struct cluster_call *call, struct aren
 /* True where the answer's error means: somebody else, or later; has waited, and asked again who is
  * controller. False when the time is over. */
 bool cluster_again(struct cluster *c, int16_t error);
+/* Waits a little before the next attempt, and asks again who is there. False when the time is
+ * over. */
+bool cluster_wait(struct cluster *c);
+/* For is_once: whether somebody else, or the same one later, may answer what failed so. */
+bool cluster_is_lost(int r);
 /* Metadata of one topic, of all where it is null, of none where it is empty (the brokers only). No
  * topic is made by asking. */
 int cluster_metadata(struct cluster *c, struct str topic, struct arena *a,

@@ -21,6 +21,8 @@ static const struct tool tools[] = {
     {"topics", "kafka-topics", cmd_topics, "create, list, describe, alter and delete topics"},
     {"reassign", "kafka-reassign-partitions", cmd_reassign,
      "move partitions to other brokers, change how many replicas they have"},
+    {"groups", "kafka-consumer-groups", cmd_groups,
+     "consumer groups: lag, members, offsets, and resetting and deleting them"},
     {"log-dirs", "kafka-log-dirs", cmd_log_dirs, "what lies in the log dirs of each broker"},
     {"produce", NULL, cmd_produce, "send records: lines of standard input, or generated ones"},
     {"consume", NULL, cmd_consume, "print the records of a topic"},

@@ -93,6 +93,11 @@ static bool take_letter(struct opts *o, const char *word)
     return true;
 }
 
+static bool looks_like_flag(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0';
+}
+
 /* One flag at argv[*at]; moves *at to the last word that it takes. */
 static int take_flag(struct opts *o, int *at, struct strbuf *why)
 {
@@ -109,7 +114,13 @@ static int take_flag(struct opts *o, int *at, struct strbuf *why)
         add(o, id, NULL);
         return 0;
     }
-    if (!eq && *at + 1 == o->inv->argc) {
+    bool is_last = *at + 1 == o->inv->argc;
+    if (!eq && (o->def->specs[id].flags & OPT_OPTIONAL) &&
+        (is_last || looks_like_flag(o->inv->argv[*at + 1]))) {
+        add(o, id, NULL);
+        return 0;
+    }
+    if (!eq && is_last) {
         strbuf_addf(why, "Option %s requires an argument", o->def->specs[id].name);
         return -EINVAL;
     }
@@ -125,7 +136,7 @@ int opts_parse(struct opts *o, const struct opts_def *def, const struct invocati
     *o = (struct opts){.def = def, .inv = inv};
     for (int i = 0; i < inv->argc; i++) {
         const char *word = inv->argv[i];
-        if (ended || word[0] != '-' || word[1] == '\0') {
+        if (ended || !looks_like_flag(word)) {
             add(o, -1, word);
         } else if (strcmp(word, "--") == 0) {
             ended = true;

@@ -17,8 +17,9 @@
 #include <stdio.h>
 
 enum opt_flag {
-    OPT_OURS = BIT(0),   /* not a flag of Kafka's tool */
-    OPT_KAFKAS = BIT(1), /* only there for old scripts: not shown in our own help */
+    OPT_OURS = BIT(0),     /* not a flag of Kafka's tool */
+    OPT_KAFKAS = BIT(1),   /* only there for old scripts: not shown in our own help */
+    OPT_OPTIONAL = BIT(2), /* the value may be missing: it is the next word where that is no flag */
 };
 
 struct opt_spec {
@@ -56,7 +57,7 @@ bool opts_has(const struct opts *o, int id);
 int opts_count(const struct opts *o, int id);
 /* The nth value, NULL past the last. id -1: the words that belong to no flag. */
 const char *opts_nth(const struct opts *o, int id, int n);
-/* The value, NULL where the flag is not there; -EINVAL where it stands more than once. */
+/* The value, NULL where the flag is not there or has none; -EINVAL where there are several. */
 int opts_text(const struct opts *o, int id, const char **ret, struct strbuf *why) MUST_CHECK;
 /* *ret stays as it is where the flag is not there. */
 int opts_i32(const struct opts *o, int id, int32_t *ret, struct strbuf *why) MUST_CHECK;

@@ -36,6 +36,7 @@ int tool_done(const struct invocation *inv);
 int cmd_api_versions(const struct invocation *inv);
 int cmd_consume(const struct invocation *inv);
 int cmd_dump_log(const struct invocation *inv);
+int cmd_groups(const struct invocation *inv);
 int cmd_log_dirs(const struct invocation *inv);
 int cmd_produce(const struct invocation *inv);
 int cmd_reassign(const struct invocation *inv);
