@@ -164,7 +164,6 @@ void why_ask_brokers(struct why_asker *ask);
 /* One request to one broker, or to SEED_ANY: NULL where it does not answer, which is put down. A
  * broker that did not answer once is not asked again. */
 const void *why_call(struct why_asker *ask, const struct cluster_call *call);
-void why_unasked(struct why_facts *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* why_ask_configs.c */
 void why_ask_topic_configs(struct why_asker *ask);
 void why_ask_controller_config(struct why_asker *ask);

@@ -5,24 +5,6 @@
 #include "common/base/mem.h"
 #include "tools/why.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-void why_unasked(struct why_facts *f, const char *fmt, ...)
-{
-    char text[512];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    for (size_t i = 0; i < f->unasked.count; i++) {
-        if (str_eqz(f->unasked.v[i], text))
-            return;
-    }
-    why_texts_add(f->arena, &f->unasked, arena_str(f->arena, str_of(text)));
-}
-
 /* Only a lost or silent connection speaks against a broker. */
 static void put_down(struct why_asker *ask, const struct cluster_call *call, int r)
 {

@@ -2,6 +2,9 @@
 
 #include "common/base/mem.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 struct why_broker *why_find_broker(const struct why_facts *f, int32_t id)
 {
     int32_t low = 0, high = f->brokers_count;
@@ -205,4 +208,19 @@ void why_settle(struct why_facts *f)
         if (f->brokers[i].registered == WHY_UNKNOWN)
             f->brokers[i].registered = WHY_NO;
     }
+}
+
+void why_unasked(struct why_facts *f, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    for (size_t i = 0; i < f->unasked.count; i++) {
+        if (str_eqz(f->unasked.v[i], text))
+            return;
+    }
+    why_texts_add(f->arena, &f->unasked, arena_str(f->arena, str_of(text)));
 }

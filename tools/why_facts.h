@@ -186,6 +186,8 @@ struct str why_ids_text(struct arena *a, const struct why_ids *ids);
 int32_t why_partition_count(const struct why_facts *f);
 /* Something is to be explained: no leader, not all in the ISR, on the move. */
 bool why_is_unwell(const struct why_partition *p);
+/* Puts down what could not be asked, and why; once each. */
+void why_unasked(struct why_facts *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* When both have been asked: where ZooKeeper is another cluster's nothing that it said counts; a
  * broker without a znode is not registered. */
 void why_settle(struct why_facts *f);
