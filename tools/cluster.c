@@ -17,6 +17,7 @@ struct cluster {
     char *bootstrap, *client_id;
     struct tls_client *tls;
     bool patient;      /* tries again for the whole time */
+    bool tries_once;   /* a lost connection ends the call */
     struct seed *seed; /* NULL: not connected yet */
     int64_t request_timeout_ms, api_timeout_ms;
     int64_t deadline_ms, backoff_ms;
@@ -131,6 +132,9 @@ int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct clu
         r = read_config(c, opts->config_file, why);
     if (opts->timeout_ms)
         c->api_timeout_ms = opts->timeout_ms;
+    if (opts->tries_once)
+        c->request_timeout_ms = c->api_timeout_ms;
+    c->tries_once = opts->tries_once;
     r = r < 0 ? r : check_bootstrap(opts->bootstrap, why);
     if (r < 0)
         return r;
@@ -282,7 +286,7 @@ int cluster_call(struct cluster *c, const struct cluster_call *call, struct aren
         if (r == 0)
             return 0;
         arena_deinit(answer);
-        if (call->is_once || !cluster_is_lost(r) || !wait_a_little(c))
+        if (call->is_once || c->tries_once || !cluster_is_lost(r) || !wait_a_little(c))
             return give_up(c, call, r, why);
         (void)!seed_refresh(c->seed); /* where it fails, the next attempt says so */
     }

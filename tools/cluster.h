@@ -23,6 +23,7 @@ struct cluster_opts {
     const char *config_file; /* --command-config; NULL: none */
     bool once;               /* as Kafka's tool too: nobody there is told at once */
     int64_t timeout_ms;      /* of each call, in place of default.api.timeout.ms; 0: that one */
+    bool tries_once;         /* no call is sent twice, none waits longer than timeout_ms */
 };
 
 /*

@@ -28,6 +28,8 @@ static const struct tool tools[] = {
     {"consume", NULL, cmd_consume, "print the records of a topic"},
     {"api-versions", "kafka-broker-api-versions", cmd_api_versions,
      "the requests that each broker serves"},
+    {"why", NULL, cmd_why, "what is not well, why, and what unblocks it"},
+    {"can-stop", NULL, cmd_can_stop, "whether a broker may be stopped now"},
 };
 
 static void print_help(FILE *out)

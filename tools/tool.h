@@ -34,6 +34,7 @@ int tool_misused(const struct invocation *inv, const char *fmt, ...) PRINTF_LIKE
 int tool_done(const struct invocation *inv);
 
 int cmd_api_versions(const struct invocation *inv);
+int cmd_can_stop(const struct invocation *inv);
 int cmd_consume(const struct invocation *inv);
 int cmd_dump_log(const struct invocation *inv);
 int cmd_groups(const struct invocation *inv);
@@ -41,3 +42,4 @@ int cmd_log_dirs(const struct invocation *inv);
 int cmd_produce(const struct invocation *inv);
 int cmd_reassign(const struct invocation *inv);
 int cmd_topics(const struct invocation *inv);
+int cmd_why(const struct invocation *inv);

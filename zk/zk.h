@@ -38,6 +38,8 @@ struct zk_conf {
      * = none */
     const char *sasl_user;
     const char *sasl_password_file;
+    /* For tools that look: no chroot is made, and a server without a quorum is good enough */
+    bool only_reads;
     bool ssl;                   /* zookeeper.ssl.client.enable */
     const char *ssl_truststore; /* PEM files: what the C library takes */
     const char *ssl_keystore;   /* certificates and key in one file */
@@ -81,6 +83,7 @@ enum zk_state { ZK_STATE_CONNECTING, ZK_STATE_CONNECTED, ZK_STATE_EXPIRED, ZK_ST
 
 struct zk_status {
     enum zk_state state;
+    bool is_read_only; /* the server has no quorum and takes no writes; with only_reads alone */
     int64_t session_id;
     int32_t negotiated_timeout_ms;
     int64_t since_ms; /* wall clock: when this state began */
