@@ -48,6 +48,7 @@ void handle_list_offsets(struct broker *b, struct request *req);
 void handle_offset_for_leader_epoch(struct broker *b, struct request *req);
 /* log_dirs.c */
 void handle_describe_log_dirs(struct broker *b, struct request *req);
+void handle_alter_replica_log_dirs(struct broker *b, struct request *req);
 /* delete_records.c */
 void handle_delete_records(struct broker *b, struct request *req);
 /* find_coordinator.c */

@@ -28,6 +28,7 @@ static const api_handler handlers[API_KEY_COUNT] = {
     [API_INIT_PRODUCER_ID] = handle_init_producer_id,
     [API_OFFSET_FOR_LEADER_EPOCH] = handle_offset_for_leader_epoch,
     [API_DESCRIBE_CONFIGS] = handle_describe_configs,
+    [API_ALTER_REPLICA_LOG_DIRS] = handle_alter_replica_log_dirs,
     [API_DESCRIBE_LOG_DIRS] = handle_describe_log_dirs,
     [API_ALTER_CONFIGS] = handle_alter_configs,
     [API_INCREMENTAL_ALTER_CONFIGS] = handle_incremental_alter_configs,

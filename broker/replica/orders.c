@@ -1,7 +1,9 @@
 #include "broker/replica/orders.h"
 
 #include "broker/replica/partition_isr.h"
+#include "broker/replica/partition_move.h"
 #include "broker/replica/partition_role.h"
+#include "broker/replica/replica_dirs.h"
 #include "broker/replica/replica_internal.h"
 #include "common/base/err.h"
 #include "common/base/mem.h"
@@ -221,6 +223,9 @@ static void carry_out(struct replica_manager *m, struct order_list *l) REQUIRES(
     for (int32_t i = 0; i < l->count; i++)
         if (l->v[i].outcome == OUTCOME_SET_ID)
             set_id(m, &l->v[i]);
+    for (int32_t i = 0; i < l->count; i++)
+        if (!l->v[i].error)
+            replica_dirs_go_on(m, l->v[i].part);
     if (!m->had_leader_and_isr)
         log_manager_enable_hw_checkpoints(m->opts.logs);
     m->had_leader_and_isr = true;
@@ -390,8 +395,10 @@ static int judge_stop(struct partition *part, const struct stop *s)
 
 static int delete_log(struct replica_manager *m, const struct stop *s)
 {
-    int r = log_manager_delete(m->opts.logs, s->topic, s->partition);
+    int r = log_manager_delete_future(m->opts.logs, s->topic, s->partition);
+    int e = log_manager_delete(m->opts.logs, s->topic, s->partition);
 
+    r = r ? r : e;
     if (r)
         say_error("log could not be deleted partition=%.*s-%d error=%s", STR_ARG(s->topic),
                   s->partition, err_name(r));
@@ -413,6 +420,7 @@ static int stop_one(struct replica_manager *m, const struct stop *s) REQUIRES(m-
         return r;
     fetcher_pool_remove(m->fetchers, part);
     if (s->is_delete) {
+        partition_end_move(part);
         replica_manager_remove(m, part);
         r = delete_log(m, s);
         partition_delete(part, replica_manager_why_not_here(m, s->topic, s->partition));

@@ -386,6 +386,11 @@ static void make_replicas(struct server *s)
         .fetch_session_slots = c->max_incremental_fetch_session_cache_slots,
         .throttle_window = {c->replication_quota_window_num,
                             (int64_t)c->replication_quota_window_size_seconds * 1000},
+        .move_window = {c->alter_log_dirs_replication_quota_window_num,
+                        (int64_t)c->alter_log_dirs_replication_quota_window_size_seconds * 1000},
+        .alter_log_dirs_threads = c->num_replica_alter_log_dirs_threads == CONF_UNSET_INT
+                                      ? c->dir_count
+                                      : MAX(c->num_replica_alter_log_dirs_threads, 1),
         .is_rack_aware = c->replica_selector_class &&
                          strstr(c->replica_selector_class, "RackAwareReplicaSelector"),
         .events = {.ctx = s,

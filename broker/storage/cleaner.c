@@ -47,7 +47,8 @@ static int64_t now_us(const struct cleaner *c)
 static bool is_free(struct cleaner *c, const struct log *log)
 {
     LOCK_SCOPE(&c->lock);
-    return !log->is_being_cleaned && !log->is_uncleanable && log->clean_after_us <= now_us(c);
+    return !log->is_being_cleaned && !log->is_uncleanable && !log->is_moving &&
+           log->clean_after_us <= now_us(c);
 }
 
 static void put_aside(struct cleaner *c, struct log *log, int r)
@@ -92,12 +93,12 @@ static void job_deinit(struct job *j)
     j->log = log_unref(j->log);
 }
 
-/* False for a log that is closed: whoever closed it may have found already that nobody cleans
- * it. */
+/* False for a log that is closed or moving: whoever wants that may have found already that nobody
+ * cleans it. */
 static bool claim(struct cleaner *c, struct log *log)
 {
     LOCK_SCOPE(&c->lock);
-    log->is_being_cleaned = !atomic_load(&log->is_closed);
+    log->is_being_cleaned = !atomic_load(&log->is_closed) && !log->is_moving;
     return log->is_being_cleaned;
 }
 
@@ -119,13 +120,36 @@ void cleaner_abort(struct cleaner *c, struct log *log)
         cond_wait(&c->wake, &c->lock);
 }
 
+void cleaner_pause(struct cleaner *c, struct log *log)
+{
+    if (!c) {
+        log->is_moving = true; /* before the cleaners are started, if ever */
+        return;
+    }
+    LOCK_SCOPE(&c->lock);
+    log->is_moving = true;
+    cond_broadcast(&c->wake);
+    while (log->is_being_cleaned)
+        cond_wait(&c->wake, &c->lock);
+}
+
+void cleaner_resume(struct cleaner *c, struct log *log)
+{
+    if (!c) {
+        log->is_moving = false;
+        return;
+    }
+    LOCK_SCOPE(&c->lock);
+    log->is_moving = false;
+}
+
 /* Looks at one log; it becomes the job where it is due and dirtier than the one before. */
 static void consider(struct cleaner *c, struct log *log, struct job *best, struct failure *failed)
 {
     CLEANUP(log_view_deinit) struct log_view view = {.count = 0};
     struct cleanable what = {.is_due = false};
 
-    if (!log_is_compacted(log) || !is_free(c, log))
+    if (log->is_future || !log_is_compacted(log) || !is_free(c, log))
         return;
     log_view_init(&view, log);
     int r = cleaner_look(log, &view, clock_wall_ms(c->m->opts.clock), &what);
@@ -166,7 +190,7 @@ struct pacing {
 
 static bool has_to_end(const struct pacing *p) REQUIRES(&p->c->lock)
 {
-    return p->c->is_stopping || atomic_load(&p->log->is_closed);
+    return p->c->is_stopping || atomic_load(&p->log->is_closed) || p->log->is_moving;
 }
 
 /* As the throttle, the broker's stop and a deletion want it. */

@@ -29,6 +29,10 @@ struct cleaner *cleaner_free(struct cleaner *c);
 /* Returns when nobody cleans the log, whose is_closed is set: from then on its directory's name may
  * be another's. NULL-safe. */
 void cleaner_abort(struct cleaner *c, struct log *log);
+/* From now on nobody cleans the log, until cleaner_resume(); returns when nobody does any more.
+ * NULL-safe. */
+void cleaner_pause(struct cleaner *c, struct log *log);
+void cleaner_resume(struct cleaner *c, struct log *log);
 /* One turn of a thread; true where a log was cleaned. */
 bool cleaner_turn(struct cleaner *c);
 /* How many logs are put aside. */

@@ -67,6 +67,11 @@ const char *log_dir_path(const struct log *log)
     return log->root;
 }
 
+bool log_is_future(const struct log *log)
+{
+    return log->is_future;
+}
+
 const char *log_path(const struct log *log)
 {
     return log->path;

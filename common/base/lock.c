@@ -16,7 +16,10 @@ static _Thread_local uint64_t held;
 
 static_assert(LOCK_RANK_COUNT <= 64, "ranks are kept as bits of a word");
 
-#define RANK_BIT(rank) (UINT64_C(1) << (rank))
+static uint64_t bit_of(enum lock_rank rank)
+{
+    return UINT64_C(1) << rank;
+}
 
 static void check_order(enum lock_rank rank)
 {
@@ -46,20 +49,20 @@ void mutex_lock(struct mutex *m) NO_TSA
     check_order(m->rank);
     int r = pthread_mutex_lock(&m->m);
     assert(r == 0);
-    held |= RANK_BIT(m->rank);
+    held |= bit_of(m->rank);
 }
 
 void mutex_unlock(struct mutex *m) NO_TSA
 {
-    assert(held & RANK_BIT(m->rank));
-    held &= ~RANK_BIT(m->rank);
+    assert(held & bit_of(m->rank));
+    held &= ~bit_of(m->rank);
     int r = pthread_mutex_unlock(&m->m);
     assert(r == 0);
 }
 
 void lock_assert_held(enum lock_rank rank)
 {
-    assert(held & RANK_BIT(rank));
+    assert(held & bit_of(rank));
 }
 
 void cond_init(struct cond *c)
