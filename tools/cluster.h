@@ -21,7 +21,9 @@ struct cluster_opts {
     const struct invocation *inv;
     const char *bootstrap;
     const char *config_file; /* --command-config; NULL: none */
-    bool once;               /* as Kafka's tool too: nobody there is told at once */
+    int64_t api_timeout_ms;  /* where the file says nothing; 0: 60 s, and 30 s */
+    int64_t request_timeout_ms;
+    bool once; /* as Kafka's tool too: nobody there is told at once */
 };
 
 /*

@@ -34,6 +34,7 @@ int tool_misused(const struct invocation *inv, const char *fmt, ...) PRINTF_LIKE
 int tool_done(const struct invocation *inv);
 
 int cmd_api_versions(const struct invocation *inv);
+int cmd_configs(const struct invocation *inv);
 int cmd_consume(const struct invocation *inv);
 int cmd_dump_log(const struct invocation *inv);
 int cmd_log_dirs(const struct invocation *inv);
