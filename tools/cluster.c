@@ -126,8 +126,8 @@ int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct clu
     c->patient = opts->inv->as_kafka && !opts->once;
     c->client_id = xstrdup("adminclient-1");
     c->bootstrap = xstrdup(opts->bootstrap);
-    c->request_timeout_ms = 30000;
-    c->api_timeout_ms = 60000;
+    c->request_timeout_ms = opts->request_timeout_ms ? opts->request_timeout_ms : 30000;
+    c->api_timeout_ms = opts->api_timeout_ms ? opts->api_timeout_ms : 60000;
     if (opts->config_file)
         r = read_config(c, opts->config_file, why);
     if (opts->timeout_ms)

@@ -21,9 +21,11 @@ struct cluster_opts {
     const struct invocation *inv;
     const char *bootstrap;
     const char *config_file; /* --command-config; NULL: none */
-    bool once;               /* as Kafka's tool too: nobody there is told at once */
-    int64_t timeout_ms;      /* of each call, in place of default.api.timeout.ms; 0: that one */
-    bool tries_once;         /* no call is sent twice, none waits longer than timeout_ms */
+    int64_t api_timeout_ms;     /* default.api.timeout.ms where the file has none; 0: 60 s */
+    int64_t request_timeout_ms; /* request.timeout.ms alike; 0: 30 s */
+    int64_t timeout_ms;         /* of each call, whatever the file says; 0: that of the file */
+    bool once;                  /* as Kafka's tool too: nobody there is told at once */
+    bool tries_once;            /* no call is sent twice, none waits longer than timeout_ms */
 };
 
 /*

@@ -19,6 +19,8 @@ struct tool {
 static const struct tool tools[] = {
     {"dump-log", "kafka-dump-log", cmd_dump_log, "print what is in the files of a partition"},
     {"topics", "kafka-topics", cmd_topics, "create, list, describe, alter and delete topics"},
+    {"configs", "kafka-configs", cmd_configs,
+     "settings of topics and brokers, quotas, SCRAM credentials"},
     {"reassign", "kafka-reassign-partitions", cmd_reassign,
      "move partitions to other brokers, change how many replicas they have"},
     {"groups", "kafka-consumer-groups", cmd_groups,

@@ -1,6 +1,7 @@
 #include "tools/opts.h"
 
 #include "common/base/mem.h"
+#include "tools/nearest.h"
 
 #include <errno.h>
 
@@ -34,41 +35,15 @@ static void add(struct opts *o, int id, const char *value)
     o->v[o->count++] = (struct opt_value){id, value};
 }
 
-/* The number of letters to change, insert or leave out. */
-static int distance(struct str a, struct str b)
-{
-    enum { LONGEST = 48 };
-    int row[LONGEST + 1];
-
-    if (a.len > LONGEST || b.len > LONGEST)
-        return LONGEST;
-    for (int j = 0; j <= (int)b.len; j++)
-        row[j] = j;
-    for (int i = 1; i <= (int)a.len; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= (int)b.len; j++) {
-            int best = MIN(MIN(row[j], row[j - 1]) + 1, diagonal + (a.p[i - 1] != b.p[j - 1]));
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[b.len];
-}
-
 static const char *nearest(const struct opts *o, struct str name)
 {
-    const char *best = NULL;
-    int least = 1 + (int)name.len / 3;
+    struct nearest near = nearest_to(name);
 
     for (int i = 0; i < o->def->count; i++) {
-        int d = distance(name, str_of(o->def->specs[i].name));
-        if (d <= least && !(o->def->specs[i].flags & OPT_KAFKAS)) {
-            least = d - 1;
-            best = o->def->specs[i].name;
-        }
+        if (!(o->def->specs[i].flags & OPT_KAFKAS))
+            nearest_try(&near, o->def->specs[i].name);
     }
-    return best;
+    return near.best;
 }
 
 static int unknown(const struct opts *o, struct str name, struct strbuf *why)

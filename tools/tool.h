@@ -35,6 +35,7 @@ int tool_done(const struct invocation *inv);
 
 int cmd_api_versions(const struct invocation *inv);
 int cmd_can_stop(const struct invocation *inv);
+int cmd_configs(const struct invocation *inv);
 int cmd_consume(const struct invocation *inv);
 int cmd_dump_log(const struct invocation *inv);
 int cmd_groups(const struct invocation *inv);

@@ -572,7 +572,7 @@ int zk_start(struct zk *zk, struct strbuf *ret_why)
 {
     int r = zk_conf_check(&zk->conf, ret_why);
 
-    if (r == 0 && zk->chroot && !zk->conf.only_reads)
+    if (r == 0 && zk->chroot && !zk->conf.finds_chroot && !zk->conf.only_reads)
         r = make_chroot(zk, ret_why);
     return r == 0 ? start_session(zk, ret_why) : r;
 }

@@ -31,7 +31,8 @@ struct zk_conf {
     int32_t session_timeout_ms;
     int32_t connection_timeout_ms; /* 0 = the session's */
     int32_t max_in_flight;
-    bool set_acl; /* zookeeper.set.acl */
+    bool finds_chroot; /* which must be there: it is not made */
+    bool set_acl;      /* zookeeper.set.acl */
     /* zookeeper.digest.auth (a key of ours): "user:password" for the scheme digest; NULL = none */
     const char *digest_auth;
     /* zookeeper.sasl.* (from the JAAS section Client): refused where the library has no SASL; NULL
@@ -70,8 +71,8 @@ struct zk *zk_new(const struct zk_conf *conf);
 struct zk *zk_free(struct zk *zk);
 /* Before zk_start() only. */
 void zk_add_listener(struct zk *zk, const struct zk_listener *l);
-/* Makes the chroot and waits for the first connection: 0, -ETIMEDOUT, -EACCES (authentication),
- * -EINVAL, -ENOTSUP. */
+/* Makes the chroot, unless finds_chroot, and waits for the first connection: 0, -ETIMEDOUT, -EACCES
+ * (authentication), -EINVAL, -ENOTSUP. */
 int zk_start(struct zk *zk, struct strbuf *ret_why) MUST_CHECK;
 /* Ends the session; requests under way end with ZK_CLOSING. Thread: any but the session thread and
  * callbacks. */

@@ -151,16 +151,17 @@ int password_encode(const struct broker_conf *c, const char *password, struct st
             factory, cipher, o.key_bits);
         return -EINVAL;
     }
-    add_pair(ret, "keyFactoryAlgorithm", factory);
-    add_pair(ret, "cipherAlgorithm", cipher);
+    /* In Kafka's order, which is that of its hash table. */
+    add_bytes(ret, "initializationVector", v);
     add_number(ret, "keyLength", (size_t)o.key_bits);
     add_bytes(ret, "salt", o.salt);
-    add_number(ret, "iterations", (size_t)o.iterations);
-    add_bytes(ret, "encryptedPassword", slice_of(sealed, n));
-    add_number(ret, "passwordLength", java_length(text));
-    add_bytes(ret, "initializationVector", v);
+    add_pair(ret, "keyFactoryAlgorithm", factory);
+    add_pair(ret, "cipherAlgorithm", cipher);
     if (strcmp(o.cipher, "GCM") == 0)
         add_number(ret, "authenticationTagLength", SEALED_TAG * 8);
+    add_number(ret, "iterations", (size_t)o.iterations);
+    add_number(ret, "passwordLength", java_length(text));
+    add_bytes(ret, "encryptedPassword", slice_of(sealed, n));
     return 0;
 }
 
