@@ -20,7 +20,7 @@ struct cluster;
 struct cluster_opts {
     const struct invocation *inv;
     const char *bootstrap;
-    const char *config_file; /* --command-config; NULL: none */
+    const char *config_file;    /* --command-config; NULL: none */
     int64_t api_timeout_ms;     /* default.api.timeout.ms where the file has none; 0: 60 s */
     int64_t request_timeout_ms; /* request.timeout.ms alike; 0: 30 s */
     int64_t timeout_ms;         /* of each call, whatever the file says; 0: that of the file */
