@@ -127,6 +127,14 @@ static void take(const struct zk_config *c, struct arena *a, struct props *ret)
                   arena_strz(a, c->node.entries[i].value));
 }
 
+bool broker_configs_concerns(const struct broker_configs *bc, struct str name)
+{
+    int32_t id;
+
+    return str_eqz(name, "<default>") ||
+           (str_to_i32(str_trim(name), INT32_MIN, INT32_MAX, &id) == 0 && id == bc->opts.broker_id);
+}
+
 enum zk_result broker_configs_read(struct broker_configs *bc)
 {
     CLEANUP(arena_deinit) struct arena a = {0};

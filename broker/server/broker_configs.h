@@ -32,6 +32,8 @@ struct broker_configs *broker_configs_new(const struct broker_configs_opts *opts
 /* NULL-safe, returns NULL. */
 struct broker_configs *broker_configs_free(struct broker_configs *bc);
 
+/* Whether a notification about brokers/NAME is about this one. */
+bool broker_configs_concerns(const struct broker_configs *bc, struct str name);
 /* Reads both and applies them. Settings that cannot be used are said, and leave everything as it
  * was. Blocks. ZK_OK, or why they could not be read. */
 enum zk_result broker_configs_read(struct broker_configs *bc);

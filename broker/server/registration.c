@@ -139,25 +139,35 @@ int64_t registration_epoch(const struct registration *r)
     return r->reg.epoch;
 }
 
-enum zk_result registration_update(struct registration *r, const struct broker_conf *conf,
-                                   struct strbuf *why)
+/* Puts next in place and gives what was there before, with its reference. Where both tell the same
+ * next goes, and NULL is given. */
+static struct self *exchange(struct registration *r, struct self *next)
 {
-    struct self *next = self_new(conf, r->gate), *old = NULL;
-    struct self *CLEANUP(self_put_p) mine = NULL;
+    struct self *old = NULL;
 
     WITH_LOCK(&r->lock)
     {
-        bool is_news = !is_same(&r->self->node, &next->node);
-
-        old = is_news ? r->self : next;
-        r->self = is_news ? next : r->self;
-        mine = is_news ? next : NULL;
-        if (mine)
-            mine->refs++;
+        if (!is_same(&r->self->node, &next->node)) {
+            old = r->self;
+            r->self = next;
+        }
     }
-    self_put(old);
-    if (!mine)
+    if (!old)
+        self_put(next);
+    return old;
+}
+
+enum zk_result registration_update(struct registration *r, const struct broker_conf *conf,
+                                   struct strbuf *why)
+{
+    struct self *old = exchange(r, self_new(conf, r->gate));
+
+    if (!old)
         return ZK_OK;
+    struct self *CLEANUP(self_put_p) mine = self_get(r);
     say_info("listeners have changed, and are told anew in ZooKeeper broker=%d", r->reg.broker_id);
-    return rewrite(r, mine, why);
+    enum zk_result z = rewrite(r, mine, why);
+    /* Neither is what was refused told in a session to come. */
+    self_put(z == ZK_REFUSED ? exchange(r, old) : old);
+    return z;
 }

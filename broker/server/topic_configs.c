@@ -187,8 +187,10 @@ static void read_brokers(struct topic_configs *tc)
 
 static void on_change(const struct node_config_change *change, void *ctx)
 {
-    if (str_eqz(change->type, "brokers"))
-        read_brokers(ctx);
+    struct topic_configs *tc = ctx;
+
+    if (str_eqz(change->type, "brokers") && broker_configs_concerns(tc->brokers, change->name))
+        read_brokers(tc);
     if (!str_eqz(change->type, "topics"))
         return;
     CLEANUP(free_p) char *topic = str_dup(change->name);
