@@ -146,6 +146,61 @@ static bool is_changed(const struct props *a, const struct props *b, const char 
     return !is_same_text(props_get(a, key), props_get(b, key));
 }
 
+bool listener_has_same_stores(const struct broker_conf *a, const struct broker_conf *b,
+                              const char *listener)
+{
+    for (size_t i = 0; i < broker_option_count; i++) {
+        const char *key = broker_options[i].key;
+
+        if (listener_key_is_store(key) &&
+            !is_same_text(broker_conf_text(a, key, listener), broker_conf_text(b, key, listener)))
+            return false;
+    }
+    return true;
+}
+
+static bool has_store(const struct broker_conf *c, const char *listener, const char *location,
+                      const char *text)
+{
+    return broker_conf_text(c, location, listener) || broker_conf_text(c, text, listener);
+}
+
+static bool has_key_store(const struct broker_conf *c, const char *listener)
+{
+    return has_store(c, listener, "ssl.keystore.location", "ssl.keystore.certificate.chain");
+}
+
+static bool has_trust_store(const struct broker_conf *c, const char *listener)
+{
+    return has_store(c, listener, "ssl.truststore.location", "ssl.truststore.certificates");
+}
+
+/* Also of listeners that are taken away with this step: their stores may go with the next one. */
+static int check_stores(const struct broker_conf *now, const struct broker_conf *next,
+                        struct strbuf *why)
+{
+    static const char failed[] = "Validation of dynamic config update of SSLFactory failed: "
+                                 "org.apache.kafka.common.config.ConfigException: ";
+
+    for (int i = 0; i < now->listener.count; i++) {
+        const struct listener_conf *l = &now->listener.v[i];
+
+        if (l->protocol != PROTO_SSL)
+            continue;
+        if (has_key_store(now, l->name) && !has_key_store(next, l->name))
+            return refuse(why,
+                          "%sCannot remove the SSL keystore from an existing listener for which a "
+                          "keystore was configured.",
+                          failed);
+        if (!has_trust_store(now, l->name) && has_trust_store(next, l->name))
+            return refuse(why,
+                          "%sCannot add SSL truststore to an existing listener for which no "
+                          "truststore was configured.",
+                          failed);
+    }
+    return 0;
+}
+
 /* Whether something that is said of one listener, and is fixed while it is open, is other in b. */
 static bool has_fixed_changes(const char *listener, const struct props *a, const struct props *b)
 {
@@ -212,8 +267,10 @@ int dynamic_conf_check(const struct conf_snapshot *now, const struct broker_conf
                        struct strbuf *why)
 {
     const struct broker_conf *old = now->conf;
-    int r = check_threads(old, next, "num.network.threads", why);
+    int r = check_stores(old, next, why);
 
+    if (r == 0)
+        r = check_threads(old, next, "num.network.threads", why);
     if (r == 0 && is_changed(&old->props, &next->props, "metric.reporters"))
         r = check_reporters(next, why);
     if (r == 0)

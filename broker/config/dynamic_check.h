@@ -9,6 +9,9 @@
 
 struct conf_snapshot;
 
+/* Whether the key and trust stores of a listener have the same settings in both. */
+bool listener_has_same_stores(const struct broker_conf *a, const struct broker_conf *b,
+                              const char *listener);
 /* -EINVAL with Kafka's words. */
 int dynamic_conf_check(const struct conf_snapshot *now, const struct broker_conf *next,
                        struct strbuf *why) MUST_CHECK;

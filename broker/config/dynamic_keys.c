@@ -163,6 +163,11 @@ static bool is_general_store(const char *key)
     return is_one_of(key, store_keys, ARRAY_LEN(store_keys));
 }
 
+bool listener_key_is_store(const char *base)
+{
+    return is_general_store(base);
+}
+
 bool listener_key_is_dynamic(const char *base)
 {
     return is_general_store(base) || is_one_of(base, limit_keys, ARRAY_LEN(limit_keys));

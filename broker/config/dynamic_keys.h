@@ -22,6 +22,8 @@ size_t broker_key_names(const char *key, bool with_base, const char *ret[KEY_NAM
 /* Whether a key of a listener, without what says which, can be changed while the listener is
  * open. */
 bool listener_key_is_dynamic(const char *base);
+/* Says what a key or trust store is. */
+bool listener_key_is_store(const char *base);
 /* Can be changed at run time; without regard to listeners' keys. */
 bool broker_key_is_dynamic(const char *key);
 /* Stands encrypted in ZooKeeper. */

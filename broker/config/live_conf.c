@@ -10,7 +10,7 @@
 
 struct live_conf {
     const struct broker_conf *file;
-    int (*can)(void *ctx, const struct broker_conf *next, struct strbuf *why);
+    conf_can_fn can;
     void *ctx;
     bool is_running;
     _Atomic uint64_t changes;
@@ -97,20 +97,17 @@ const struct conf_snapshot *live_conf_get(struct live_conf *l)
     return l->current;
 }
 
-void live_conf_run(struct live_conf *l,
-                   int (*can)(void *ctx, const struct broker_conf *next, struct strbuf *why),
-                   void *ctx)
+void live_conf_run(struct live_conf *l, conf_can_fn can, void *ctx)
 {
     l->can = can;
     l->ctx = ctx;
     l->is_running = true;
 }
 
-static int check_parts(const struct live_conf *l, const struct broker_conf *next,
-                       struct strbuf *why)
+static int check_parts(const struct live_conf *l, const struct conf_step *step, struct strbuf *why)
 {
     CLEANUP(strbuf_deinit) struct strbuf reason = {0};
-    int r = l->can ? l->can(l->ctx, next, &reason) : 0;
+    int r = l->can ? l->can(l->ctx, step, &reason) : 0;
 
     if (r < 0)
         strbuf_addf(why,
@@ -132,9 +129,20 @@ int live_conf_check(struct live_conf *l, const struct props *p, bool is_per_brok
                   why);
     if (r == 0)
         r = dynamic_conf_check(now, next, why);
-    /* As in Kafka, files are looked at when this broker alone is told something. */
-    if (r == 0 && is_per_broker)
-        r = check_parts(l, next, why);
+    if (r == 0)
+        r = check_parts(l, &(struct conf_step){now->conf, next, false}, why);
+    broker_conf_free(next);
+    return r;
+}
+
+int live_conf_check_files(struct live_conf *l, const struct props *p, struct strbuf *why)
+{
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(l);
+    struct broker_conf *next = NULL;
+    int r = build(l->file, p, &now->common, &next, why);
+
+    if (r == 0 && l->can)
+        r = l->can(l->ctx, &(struct conf_step){now->conf, next, true}, why);
     broker_conf_free(next);
     return r;
 }

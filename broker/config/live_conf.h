@@ -27,13 +27,18 @@ struct live_conf *live_conf_new(const struct broker_conf *file);
 /*
  * The broker runs: from now on a change is a step from one running configuration to the next, and
  * has to be one that Kafka takes (broker/config/dynamic_check.h). Before, whatever stands in
- * ZooKeeper was taken step by step once. `can` is asked whether the rest of the broker can go along
- * with what is set for it: -EINVAL with the reason. Called once, before other threads change
- * anything.
+ * ZooKeeper was taken step by step once. `can` is asked whether what hangs on files goes along.
+ * Called once, before other threads change anything.
  */
-void live_conf_run(struct live_conf *l,
-                   int (*can)(void *ctx, const struct broker_conf *next, struct strbuf *why),
-                   void *ctx);
+struct conf_step {
+    const struct broker_conf *now;
+    const struct broker_conf *next;
+    /* About listeners whose stores have the same settings as before: their files are read again. Or
+     * about the others. */
+    bool is_reload;
+};
+typedef int (*conf_can_fn)(void *ctx, const struct conf_step *step, struct strbuf *why);
+void live_conf_run(struct live_conf *l, conf_can_fn can, void *ctx);
 /* NULL-safe, returns NULL. */
 struct live_conf *live_conf_free(struct live_conf *l);
 
@@ -48,6 +53,10 @@ void conf_snapshot_put_p(const struct conf_snapshot **s);
  * words. */
 int live_conf_check(struct live_conf *l, const struct props *p, bool is_per_broker,
                     struct strbuf *why) MUST_CHECK;
+/* And whether the files can be read again that these settings for this broker name as those before
+ * did: -EINVAL with Kafka's words. */
+int live_conf_check_files(struct live_conf *l, const struct props *p, struct strbuf *why)
+    MUST_CHECK;
 /* Replaces both and takes them over. Single settings that cannot be used are said and left out;
  * where all together do not do, -EINVAL, and everything stays as it was. Before the broker runs,
  * what cannot be used together is left out, too: first what is set for this broker. One caller at a

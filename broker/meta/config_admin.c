@@ -267,7 +267,12 @@ static void alter_broker(struct run *run, struct config_alteration *c)
         refuse(c, INVALID_REQUEST, arena_str(run->a, strbuf_str(&why)));
         return;
     }
-    if (!run->is_dry_run)
+    if (run->is_dry_run)
+        return;
+    /* A file that is named again, as it was before, is read again. */
+    if (is_own && live_conf_check_files(run->ca->opts.live, &p, &why) < 0)
+        refuse_value(run, c, why.s);
+    else
         write_broker(run, c, node, &p);
 }
 

@@ -1,5 +1,6 @@
 #include "broker/server/gate.h"
 
+#include "broker/config/dynamic_check.h"
 #include "broker/server/listener.h"
 #include "broker/server/tls_options.h"
 #include "common/base/containers.h"
@@ -225,19 +226,27 @@ static int check_renewal(struct gate *g, const struct broker_conf *next, const c
     return d && d->tls ? tls_server_check_renewal(d->tls, made, &may, why) : 0;
 }
 
-int gate_check_tls(void *gate, const struct broker_conf *next, struct strbuf *why)
+static bool is_about(const struct conf_step *step, const struct listener_conf *l)
+{
+    const struct listener_conf *open = listeners_find(&step->now->listener, str_of(l->name));
+    bool is_same = open && listener_has_same_stores(step->now, step->next, l->name);
+
+    return l->protocol == PROTO_SSL && is_same == step->is_reload;
+}
+
+int gate_check_tls(void *gate, const struct conf_step *step, struct strbuf *why)
 {
     int r = 0;
 
-    for (int i = 0; i < next->listener.count && r == 0; i++) {
-        const struct listener_conf *l = &next->listener.v[i];
+    for (int i = 0; i < step->next->listener.count && r == 0; i++) {
+        const struct listener_conf *l = &step->next->listener.v[i];
         struct tls_server *made = NULL;
 
-        if (l->protocol != PROTO_SSL)
+        if (!is_about(step, l))
             continue;
-        r = make_tls(next, l->name, &made, why);
+        r = make_tls(step->next, l->name, &made, why);
         if (r == 0)
-            r = check_renewal(gate, next, l->name, made, why);
+            r = check_renewal(gate, step->next, l->name, made, why);
         tls_server_free(made);
     }
     return r;

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "broker/config/broker_conf.h"
+#include "broker/config/live_conf.h"
 #include "broker/request/api.h"
 
 struct gate;
@@ -22,9 +22,10 @@ struct gate_opts {
 
 /* Binds every listener; nobody is let in yet. < 0 with the reason in why. */
 int gate_open(const struct gate_opts *opts, struct gate **ret, struct strbuf *why) MUST_CHECK;
-/* Of a struct gate: whether TLS of all listeners can be made of a configuration, and is what those
- * that are open can go on with (tls_server_check_renewal): -EINVAL with the reason. Thread: any. */
-int gate_check_tls(void *gate, const struct broker_conf *next, struct strbuf *why) MUST_CHECK;
+/* Of a struct gate: whether TLS of the listeners that a step is about can be made, and is what
+ * those that are open can go on with (tls_server_check_renewal): -EINVAL with the reason. Thread:
+ * any. */
+int gate_check_tls(void *gate, const struct conf_step *step, struct strbuf *why) MUST_CHECK;
 /* Listeners that are not there any more are closed with their connections, new ones are opened.
  * Limits of connections, keys and certificates that have changed apply to the next connections;
  * so does num.network.threads. < 0 with the reason in why where a listener cannot be opened; all

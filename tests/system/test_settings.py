@@ -18,11 +18,12 @@ from wire import batch
 TOPIC, BROKER, LOGGER = 2, 4, 8
 MESSAGE_TOO_LARGE = 10
 MB = 1000 * 1000
+SETS = ("password.encoder.secret=s3cret", "log.cleaner.dedupe.buffer.size=8388608")
 
 
 @pytest.fixture(scope="module")
 def module_cluster(request):
-    cluster = Cluster(new_directory("test_settings"), sets=("password.encoder.secret=s3cret",))
+    cluster = Cluster(new_directory("test_settings"), sets=SETS)
     try:
         cluster.up()
         yield cluster
@@ -168,14 +169,16 @@ def test_key_stores_are_read_again(cluster):
     for name, alternatives in (("other", "DNS:a,DNS:b"), ("one", "DNS:a")):
         make_store(store, name, alternatives)
         code, message = alter(cluster, 3, location)
-        assert code == 42 and ("DistinguishedName" in message or "SubjectAltNames" in message)
+        assert code == 40 and ("DistinguishedName" in message or "SubjectAltNames" in message)
     assert shown(extra) == first
     make_store(store, "one", "DNS:a,DNS:b,DNS:c")
     change(cluster, 3, location)  # the same path
     poll("the new certificate should be shown", lambda: shown(extra) not in (first, None))
-    change(cluster, 3, {k: None for k in ("listeners", "listener.security.protocol.map",
-                                          "listener.name.secure.ssl.keystore.type", *location)})
+    stores = {"listener.name.secure.ssl.keystore.type": None, **{key: None for key in location}}
+    assert alter(cluster, 3, {"listeners": None, **stores})[0] == 42  # first the one, then the other
+    change(cluster, 3, {"listeners": None})
     poll("the listener should be gone", lambda: not is_open(extra))
+    change(cluster, 3, {"listener.security.protocol.map": None, **stores})
 
 
 def test_loggers_have_levels(cluster):

@@ -206,14 +206,23 @@ START_TEST(what_cannot_be_used_at_start_does_not_take_the_rest_with_it)
 }
 END_TEST
 
-static int cannot(void *ctx UNUSED, const struct broker_conf *next UNUSED, struct strbuf *why)
+static int cannot_read_again(void *ctx UNUSED, const struct conf_step *step, struct strbuf *why)
 {
+    if (!step->is_reload)
+        return 0;
     strbuf_addz(why, "no");
     return -EINVAL;
 }
 
-/* A file that is broken concerns who sets something for this broker, and nobody else. */
-START_TEST(parts_are_asked_about_this_broker_s_own_settings)
+static int cannot(void *ctx UNUSED, const struct conf_step *step, struct strbuf *why)
+{
+    if (step->is_reload)
+        return 0;
+    strbuf_addz(why, "no");
+    return -EINVAL;
+}
+
+START_TEST(parts_are_asked_about_files)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
     CLEANUP(props_deinit) struct props p = {0};
@@ -223,9 +232,36 @@ START_TEST(parts_are_asked_about_this_broker_s_own_settings)
     check_refused("num.io.threads=9\n", true,
                   "Invalid value org.apache.kafka.common.config.ConfigException: no for "
                   "configuration Invalid dynamic configuration");
+    live_conf_run(live, cannot_read_again, NULL);
     props_set(&p, "num.io.threads", "9");
-    ck_assert_int_eq(live_conf_check(live, &p, false, &why), 0);
+    ck_assert_int_eq(live_conf_check(live, &p, true, &why), 0);
+    ck_assert_int_eq(live_conf_check_files(live, &p, &why), -EINVAL);
+    ck_assert_str_eq(why.s, "no");
     set("num.io.threads=9\n", "");
+    end();
+}
+END_TEST
+
+/* Words of a 3.9 broker. */
+START_TEST(a_listener_keeps_a_key_store_and_gets_no_trust_store)
+{
+    start("listeners=PLAINTEXT://h:1,SSL://h:2\nssl.keystore.location=/x\n");
+    set("listener.name.ssl.ssl.keystore.location=/y\n", "");
+    check_refused("listener.name.ssl.ssl.truststore.location=/z\n", true,
+                  "Invalid value org.apache.kafka.common.config.ConfigException: Validation of "
+                  "dynamic config update of SSLFactory failed: "
+                  "org.apache.kafka.common.config.ConfigException: Cannot add SSL truststore to an "
+                  "existing listener for which no truststore was configured. for configuration "
+                  "Invalid dynamic configuration");
+    end();
+    start("listeners=PLAINTEXT://h:1,SSL://h:2\n");
+    set("listener.name.ssl.ssl.keystore.location=/y\n", "");
+    check_refused("num.io.threads=9\n", true,
+                  "Invalid value org.apache.kafka.common.config.ConfigException: Validation of "
+                  "dynamic config update of SSLFactory failed: "
+                  "org.apache.kafka.common.config.ConfigException: Cannot remove the SSL keystore "
+                  "from an existing listener for which a keystore was configured. for "
+                  "configuration Invalid dynamic configuration");
     end();
 }
 END_TEST
@@ -290,6 +326,6 @@ TEST_MAIN("broker/config/live_conf", own_settings_stand_above_common_ones_above_
           single_settings_that_cannot_be_used_are_left_out,
           settings_that_do_not_go_together_change_nothing, refusals_use_the_words_of_kafka,
           pools_grow_and_shrink_by_a_factor_of_two, what_is_found_at_start_is_no_step,
-          what_cannot_be_used_at_start_does_not_take_the_rest_with_it,
-          parts_are_asked_about_this_broker_s_own_settings, throttles_come_from_zookeeper_only,
+          what_cannot_be_used_at_start_does_not_take_the_rest_with_it, parts_are_asked_about_files,
+          a_listener_keeps_a_key_store_and_gets_no_trust_store, throttles_come_from_zookeeper_only,
           listeners_come_and_go_but_keep_their_protocol)
