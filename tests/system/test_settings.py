@@ -178,7 +178,7 @@ def test_key_stores_are_read_again(cluster):
     assert alter(cluster, 3, {"listeners": None, **stores})[0] == 42  # first the one, then the other
     change(cluster, 3, {"listeners": None})
     poll("the listener should be gone", lambda: not is_open(extra))
-    change(cluster, 3, {"listener.security.protocol.map": None, **stores})
+    change(cluster, 3, {"listener.security.protocol.map": None})
 
 
 def test_loggers_have_levels(cluster):
