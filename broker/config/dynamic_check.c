@@ -28,21 +28,24 @@ static int refuse(struct strbuf *why, const char *fmt, ...)
     return -EINVAL;
 }
 
-static int64_t number(const struct broker_conf *c, const char *key)
+static int64_t number_of(const struct broker_conf *c, const char *key, const char *listener)
 {
-    const char *text = broker_conf_text(c, key, NULL);
+    const char *text = broker_conf_text(c, key, listener);
     int64_t n = 0;
     int r = str_to_i64(str_trim(str_of(text)), INT64_MIN, INT64_MAX, &n);
 
     return r < 0 ? 0 : n;
 }
 
+static int64_t number(const struct broker_conf *c, const char *key)
+{
+    return number_of(c, key, NULL);
+}
+
 /* A pool of threads grows and shrinks by at most a factor of two at a time. */
-static int check_threads(const struct broker_conf *now, const struct broker_conf *next,
-                         const char *key, struct strbuf *why)
+static int check_threads(const char *key, int64_t from, int64_t to, struct strbuf *why)
 {
     static const char words[] = "Dynamic thread count update validation failed for ";
-    int64_t from = number(now, key), to = number(next, key);
 
     if (to == from)
         return 0;
@@ -68,7 +71,22 @@ static int check_pools(const struct broker_conf *now, const struct broker_conf *
     int r = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(keys) && r == 0; i++)
-        r = check_threads(now, next, keys[i], why);
+        r = check_threads(keys[i], number(now, keys[i]), number(next, keys[i]), why);
+    return r;
+}
+
+/* Each listener may have a number of its own. */
+static int check_network_threads(const struct broker_conf *now, const struct broker_conf *next,
+                                 struct strbuf *why)
+{
+    static const char key[] = "num.network.threads";
+    int r = 0;
+
+    for (int i = 0; i < now->listener.count && r == 0; i++) {
+        const char *name = now->listener.v[i].name;
+
+        r = check_threads(key, number_of(now, key, name), number_of(next, key, name), why);
+    }
     return r;
 }
 
@@ -125,12 +143,17 @@ static int check_retention(const struct broker_conf *next, struct strbuf *why)
     return r;
 }
 
-/* No plug-in can be loaded. */
+/* No plug-in can be loaded; the one that Kafka brings along may be named. */
 static int check_reporters(const struct broker_conf *next, struct strbuf *why)
 {
-    const char *names = broker_conf_text(next, "metric.reporters", NULL);
+    struct str rest = str_of(broker_conf_text(next, "metric.reporters", NULL)), name;
+    bool are_known = true;
 
-    if (!names || !*names)
+    while (str_split(&rest, ',', &name)) {
+        name = str_trim(name);
+        are_known &= name.len == 0 || str_eqz(name, "org.apache.kafka.common.metrics.JmxReporter");
+    }
+    if (are_known)
         return 0;
     return refuse(why, "Validation of dynamic config update of Set(metric.reporters) failed with "
                        "class class kafka.server.DynamicMetricsReporters");
@@ -270,7 +293,7 @@ int dynamic_conf_check(const struct conf_snapshot *now, const struct broker_conf
     int r = check_stores(old, next, why);
 
     if (r == 0)
-        r = check_threads(old, next, "num.network.threads", why);
+        r = check_network_threads(old, next, why);
     if (r == 0 && is_changed(&old->props, &next->props, "metric.reporters"))
         r = check_reporters(next, why);
     if (r == 0)

@@ -70,7 +70,9 @@ STEPS = [
     *more(show(BROKER), show(COMMON), show(["--entity-type", "brokers"]), show(["--broker", "9"])),
     add(BROKER, "num.io.threads=9"), *more(show(BROKER)), add(BROKER, "num.io.threads=99"),
     *more(add(BROKER, "num.io.threads=1"), add(BROKER, "num.io.threads=x"), add(BROKER, "num.io.threads=0"),
-          add(BROKER, "num.network.threads=50")),
+          add(BROKER, "num.network.threads=50"), add(BROKER, "listener.name.plaintext.num.network.threads=7"),
+          add(BROKER, "listener.name.plaintext.num.network.threads=5"), add(BROKER, "num.network.threads=6"), show(BROKER),
+          drop(BROKER, "listener.name.plaintext.num.network.threads,num.network.threads")),
     add(BROKER, "num.network.threads=4,num.replica.fetchers=2,background.threads=11,log.cleaner.threads=2,"
         "num.recovery.threads.per.data.dir=2,log.cleaner.io.max.bytes.per.second=1e6,log.cleaner.backoff.ms=1000,"
         "log.cleaner.dedupe.buffer.size=3145728,log.cleaner.io.buffer.size=262144,producer.id.expiration.ms=100000,"
@@ -93,7 +95,9 @@ STEPS = [
     add(BROKER, "leader.replication.throttled.rate=-1"), add(BROKER, "leader.replication.throttled.rate=1000000"),
     *more(add(BROKER, "listener.name.plaintext.max.connections=400,unclean.leader.election.enable=true"), show(BROKER),
           add(BROKER, "log.cleaner.dedupe.buffer.size=5"), add(BROKER, "log.local.retention.ms=999999999999"),
-          add(BROKER, "metric.reporters=a.b.C"), drop(BROKER, "my.own.key"), drop(BROKER, "my.own.key"),
+          add(BROKER, "metric.reporters=a.b.C"),
+          add(BROKER, "metric.reporters=org.apache.kafka.common.metrics.JmxReporter"), drop(BROKER, "metric.reporters"),
+          drop(BROKER, "my.own.key"), drop(BROKER, "my.own.key"),
           add(COMMON, "log.retention.ms=7000,log.roll.ms=60000"), show(COMMON), show(BROKER), show(TOPIC, "--all"),
           add(BROKER, "log.retention.ms=5000"), show(BROKER), show(TOPIC, "--all"),
           add(COMMON, "listeners=PLAINTEXT://:1"), add(COMMON, "listener.name.x.ssl.key.password=p")),

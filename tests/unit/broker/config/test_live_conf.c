@@ -167,6 +167,15 @@ START_TEST(refusals_use_the_words_of_kafka)
     check_refused("num.io.threads=17\n", false, words.s);
     check_refused("max.connections.per.ip.overrides=localhost:x\n", true,
                   "For input string: \"x\"");
+    strbuf_deinit(&words);
+    strbuf_addf(&words,
+                "%sValidation of dynamic config update of Set(metric.reporters) failed with class "
+                "class kafka.server.DynamicMetricsReporters for configuration Invalid dynamic "
+                "configuration",
+                wrap);
+    check_refused("metric.reporters=org.apache.kafka.common.metrics.JmxReporter,a.b.C\n", true,
+                  words.s);
+    set("metric.reporters=org.apache.kafka.common.metrics.JmxReporter\n", "");
     check_refused("log.cleaner.dedupe.buffer.size=5\n", true,
                   "requirement failed: log.cleaner.dedupe.buffer.size must be at least 1MB per "
                   "cleaner thread.");
