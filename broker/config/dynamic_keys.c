@@ -202,6 +202,25 @@ static int refuse_keys(const struct props *p, bool (*is_wrong)(const char *key),
     return -EINVAL;
 }
 
+/* No plug-in can be loaded; what Kafka has by default may be named. */
+static int check_class(const struct conf_option *o, struct str name, struct strbuf *why)
+{
+    static const char *const known[] = {
+        "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
+        "org.apache.kafka.common.security.ssl.DefaultSslEngineFactory",
+    };
+
+    if (o->type != CONF_CLASS || name.len == 0)
+        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        if (str_eqz(name, known[i]))
+            return 0;
+    }
+    strbuf_addf(why, "Invalid value %.*s for configuration %s: Class %.*s could not be found.",
+                STR_ARG(name), o->key, STR_ARG(name));
+    return -EINVAL;
+}
+
 static int check_value(const struct props *p, const struct conf_option *o, struct strbuf *why)
 {
     for (size_t i = 0; i < p->count; i++) {
@@ -210,6 +229,8 @@ static int check_value(const struct props *p, const struct conf_option *o, struc
         if (strcmp(base ? base : p->v[i].key, o->key) != 0)
             continue;
         int r = conf_validate(o, str_of(p->v[i].value), why);
+        if (r == 0)
+            r = check_class(o, str_trim(str_of(p->v[i].value)), why);
         if (r < 0)
             return r;
     }

@@ -96,6 +96,8 @@ STEPS = [
     *more(add(BROKER, "listener.name.plaintext.max.connections=400,unclean.leader.election.enable=true"), show(BROKER),
           add(BROKER, "log.cleaner.dedupe.buffer.size=5"), add(BROKER, "log.local.retention.ms=999999999999"),
           add(BROKER, "metric.reporters=a.b.C"),
+          add(BROKER, "principal.builder.class=x.y.Z"), add(BROKER, "ssl.client.auth=required,sasl.jaas.config=hush"),
+          add(COMMON, "sasl.jaas.config=hush"), drop(BROKER, "ssl.client.auth,sasl.jaas.config"),
           add(BROKER, "metric.reporters=org.apache.kafka.common.metrics.JmxReporter"), drop(BROKER, "metric.reporters"),
           drop(BROKER, "my.own.key"), drop(BROKER, "my.own.key"),
           add(COMMON, "log.retention.ms=7000,log.roll.ms=60000"), show(COMMON), show(BROKER), show(TOPIC, "--all"),

@@ -156,6 +156,9 @@ START_TEST(refusals_use_the_words_of_kafka)
     check_refused("ssl.keystore.type=PEM\n", true,
                   "These security configs can be dynamically updated only per-listener using the "
                   "listener prefix: HashSet(ssl.keystore.type)");
+    check_refused("principal.builder.class=x.Y\n", true,
+                  "Invalid value x.Y for configuration principal.builder.class: Class x.Y could "
+                  "not be found.");
     check_refused("leader.replication.throttled.rate=-1\n", true,
                   "Invalid value -1 for configuration leader.replication.throttled.rate: Value "
                   "must be at least 0");
