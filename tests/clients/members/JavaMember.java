@@ -58,7 +58,7 @@ public final class JavaMember {
         p.put("auto.offset.reset", "earliest");
         p.put("session.timeout.ms", args.length > 4 ? "45000" : "6000");
         p.put("heartbeat.interval.ms", "1000");
-        p.put("max.poll.interval.ms", "60000");
+        p.put("max.poll.interval.ms", args.length > 4 ? "60000" : "20000");
         p.put("metadata.max.age.ms", "5000");
         p.put("request.timeout.ms", "10000");
         p.put("default.api.timeout.ms", "15000");

@@ -14,7 +14,7 @@ threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).sta
 consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "enable.auto.commit": False,
                      "auto.offset.reset": "earliest", "partition.assignment.strategy": STRATEGIES[strategy],
                      "session.timeout.ms": 45000 if instance else 6000, **instance, "heartbeat.interval.ms": 1000,
-                     "max.poll.interval.ms": 60000,
+                     "max.poll.interval.ms": 60000 if instance else 20000,
                      "socket.timeout.ms": 10000, "topic.metadata.refresh.interval.ms": 5000,
                      "reconnect.backoff.max.ms": 500})
 MAGIC = b"CGMDv2:"

@@ -18,7 +18,7 @@ assignor = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAs
 consumer = KafkaConsumer(bootstrap_servers=bootstrap.split(","), group_id=group, enable_auto_commit=False,
                          auto_offset_reset="earliest", partition_assignment_strategy=[assignor],
                          group_instance_id=instance, session_timeout_ms=45000 if instance else 6000,
-                         heartbeat_interval_ms=1000, max_poll_interval_ms=60000,
+                         heartbeat_interval_ms=1000, max_poll_interval_ms=60000 if instance else 20000,
                          metadata_max_age_ms=5000, request_timeout_ms=10000, reconnect_backoff_max_ms=500)
 
 

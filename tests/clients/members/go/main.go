@@ -88,7 +88,7 @@ func options(args []string) []kgo.Opt {
 		kgo.Balancers(balancer), kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll(),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.OnPartitionsAssigned(gain),
 		kgo.OnPartitionsRevoked(lose), kgo.OnPartitionsLost(lose),
-		kgo.HeartbeatInterval(time.Second), kgo.RebalanceTimeout(60 * time.Second),
+		kgo.HeartbeatInterval(time.Second), kgo.RebalanceTimeout(20 * time.Second),
 		kgo.MetadataMaxAge(5 * time.Second), kgo.RetryTimeout(15 * time.Second),
 	}
 	if len(args) > 4 {
