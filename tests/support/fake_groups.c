@@ -4,7 +4,7 @@
 #include "common/base/mem.h"
 #include "tests/support/test_main.h"
 
-enum { NODES = 3, TIMEOUT_MS = 5000 };
+enum { NODES = 3, TIMEOUT_MS = 60000 };
 
 static void *answer_metadata(struct fake_groups *f, const struct fake_request *q)
 {
@@ -58,6 +58,8 @@ static void *answer_find(struct fake_groups *f, const struct fake_request *q)
     for (int32_t i = 0; i < out->coordinators_count; i++) {
         struct_init(&find_coordinator_response_coordinator_desc, &out->coordinators[i]);
         out->coordinators[i].key = in->coordinator_keys[i];
+        if (f->hang_up_at && f->commits >= f->hang_up_at)
+            out->coordinators[i].error_code = f->find_code;
         out->coordinators[i].node_id = 2;
         out->coordinators[i].host = STR("127.0.0.1");
         out->coordinators[i].port = fake_broker_port(f->broker);
@@ -97,8 +99,7 @@ static void *answer_commit(struct fake_groups *f, const struct fake_request *q)
         int16_t code = commit_code(f, t->partitions[i].partition_index, t->partitions_count);
         out->topics->partitions[i].partition_index = t->partitions[i].partition_index;
         out->topics->partitions[i].error_code = code;
-        bool is_mute = f->mute_from && f->commits >= f->mute_from;
-        if (code == 0 && !is_mute)
+        if (code == 0)
             f->committed[t->partitions[i].partition_index] = t->partitions[i].committed_offset;
     }
     return out;
@@ -153,30 +154,22 @@ static enum fake_action answer(void *ctx, const struct fake_request *q, void **r
     default:
         ck_abort_msg("no request of this kind was expected");
     }
-    if (q->header.request_api_key == API_OFFSET_COMMIT && f->mute_from &&
-        f->commits >= f->mute_from)
-        return FAKE_SILENCE;
     return *ret_response ? FAKE_ANSWER : FAKE_CLOSE;
-}
-
-void fake_groups_open(struct fake_groups *f, int64_t timeout_ms)
-{
-    char bootstrap[32];
-    const struct cluster_opts opts = {
-        .inv = &f->inv, .bootstrap = bootstrap, .timeout_ms = timeout_ms};
-
-    snprintf(bootstrap, sizeof bootstrap, "127.0.0.1:%d", fake_broker_port(f->broker));
-    ck_assert_int_eq(cluster_open(&opts, &f->g.why, &f->g.cluster), 0);
 }
 
 void fake_groups_start(struct fake_groups *f)
 {
+    char bootstrap[32];
+    const struct cluster_opts opts = {
+        .inv = &f->inv, .bootstrap = bootstrap, .timeout_ms = TIMEOUT_MS};
+
     *f = (struct fake_groups){.inv = {.program = "klamm groups"}, .no_leader = -1};
     memset(f->committed, -1, sizeof f->committed);
     f->broker = fake_broker_start(answer, f);
     f->opts = (struct opts){.inv = &f->inv};
     f->g = (struct groups){.o = &f->opts, .output = GROUPS_TABLE};
-    fake_groups_open(f, TIMEOUT_MS);
+    snprintf(bootstrap, sizeof bootstrap, "127.0.0.1:%d", fake_broker_port(f->broker));
+    ck_assert_int_eq(cluster_open(&opts, &f->g.why, &f->g.cluster), 0);
 }
 
 void fake_groups_stop(struct fake_groups *f)

@@ -27,12 +27,10 @@ struct fake_groups {
     int16_t partition_code; /* what partition 1 is always told */
     int too_many;           /* INVALID_COMMIT_OFFSET_SIZE above so many partitions; 0: never */
     int hang_up_at;         /* the commit, from 1, at which the connection is cut */
-    int mute_from;          /* the commit, from 1, from which on none is answered */
+    int16_t find_code;      /* what whoever looks for the coordinator is told after that */
     int stale_leaders;      /* so many ListOffsets are told NOT_LEADER_OR_FOLLOWER */
     int no_leader;          /* this partition has none; -1: each has */
 };
 
 void fake_groups_start(struct fake_groups *f);
-/* Connects anew, with another timeout. */
-void fake_groups_open(struct fake_groups *f, int64_t timeout_ms);
 void fake_groups_stop(struct fake_groups *f);
