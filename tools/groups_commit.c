@@ -9,7 +9,7 @@
 #include "common/base/mem.h"
 #include "tools/groups_job.h"
 
-/* A record of __consumer_offsets beside its names; what the usual max.message.bytes lets through. */
+/* A record of __consumer_offsets beside its names; what the usual max.message.bytes lets pass. */
 enum { RECORD_BYTES = 48, PIECE_BYTES = 1000000, NAMED_MAX = 5 };
 
 /* One request of a commit, and its answer. */
