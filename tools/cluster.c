@@ -250,13 +250,20 @@ bool cluster_is_lost(int r)
 static int give_up(const struct cluster *c, const struct cluster_call *call, int r,
                    struct strbuf *why)
 {
+    char broker[24];
+    const char *to = seed_address(c->seed);
+
+    if (call->to >= 0) {
+        snprintf(broker, sizeof broker, "broker %d", call->to);
+        to = broker;
+    }
     if (r == -EPROTONOSUPPORT)
         strbuf_addf(why, "The broker does not support %s", call->name);
     else if (cluster_is_lost(r))
-        strbuf_addf(why, "Call %s to %s timed out after %d attempt(s): %s", call->name,
-                    seed_address(c->seed), c->attempts, err_name(r));
+        strbuf_addf(why, "Call %s to %s timed out after %d attempt(s): %s", call->name, to,
+                    c->attempts, err_name(r));
     else
-        strbuf_addf(why, "Call %s to %s: %s", call->name, seed_address(c->seed), err_name(r));
+        strbuf_addf(why, "Call %s to %s: %s", call->name, to, err_name(r));
     return r;
 }
 

@@ -4,12 +4,20 @@
 #include "common/base/err.h"
 #include "tools/groups.h"
 
+/*
+ * Five seconds are less than a cluster takes to replace a broker that died. What our own tool has
+ * begun to change it tries to finish.
+ */
+enum { TIMEOUT_MS = 5000, CHANGE_TIMEOUT_MS = 30000 };
+
 static const struct opt_spec specs[] = {
     [GR_BOOTSTRAP] = {"bootstrap-server", "host:port,...", "the cluster to connect to (required)",
                       0, 'b'},
     [GR_CONFIG_FILE] = {"command-config", "file",
                         "client properties: security.protocol, ssl.*, timeouts", 0, 0},
-    [GR_TIMEOUT] = {"timeout", "ms", "how long each step may take (5000)", 0, 0},
+    [GR_TIMEOUT] =
+        {"timeout", "ms",
+         "how long each step may take (5000; as klamm groups 30000 for what changes things)", 0, 0},
     [GR_LIST] = {"list", NULL, "list groups; --state and --type pick some", 0, 0},
     [GR_DESCRIBE] = {"describe", NULL, "offsets and lag of groups, or --members, or --state", 0, 0},
     [GR_DELETE] = {"delete", NULL, "delete groups that have no members, with their offsets", 0, 0},
@@ -301,10 +309,16 @@ static int connect_failed(struct groups *g, int r)
     return fail(g);
 }
 
+static bool changes(const struct groups *g)
+{
+    return opts_has(g->o, GR_EXECUTE) || opts_has(g->o, GR_DELETE) ||
+           opts_has(g->o, GR_DELETE_OFFSETS);
+}
+
 static int run(struct groups *g, const struct action *action)
 {
     struct cluster_opts co = {.inv = g->o->inv};
-    int64_t timeout = 5000;
+    int64_t timeout = changes(g) && !groups_as_kafka(g) ? CHANGE_TIMEOUT_MS : TIMEOUT_MS;
     int r = opts_text(g->o, GR_CONFIG_FILE, &co.config_file, &g->why);
 
     r = r ? r : opts_text(g->o, GR_BOOTSTRAP, &co.bootstrap, &g->why);

@@ -111,6 +111,7 @@ struct new_offset {
     int64_t current; /* -1: nothing is committed */
     int64_t offset;
     bool is_applied;
+    bool is_in_doubt; /* it was sent, and no answer came */
 };
 
 bool groups_as_kafka(const struct groups *g);

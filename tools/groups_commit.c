@@ -9,14 +9,15 @@
 #include "common/base/mem.h"
 #include "tools/groups_job.h"
 
-/* A record of __consumer_offsets beside its names; half of the usual 1 MB is left for luck. */
-enum { RECORD_BYTES = 60, PIECE_BYTES = 512 << 10 };
+/* A record of __consumer_offsets beside its names; what the usual max.message.bytes lets pass. */
+enum { RECORD_BYTES = 48, PIECE_BYTES = 1000000, NAMED_MAX = 5 };
 
 /* One request of a commit, and its answer. */
 struct piece {
     struct new_offset *rows;
     size_t count;
     const struct offset_commit_response *answer;
+    bool is_sent; /* at least once without an answer that it was not taken */
 };
 
 static void name_commits(struct groups *g, const struct piece *p, struct offset_commit_request *req)
@@ -50,6 +51,7 @@ static int16_t common_error(const struct offset_commit_response *resp)
     case COORDINATOR_NOT_AVAILABLE:
     case COORDINATOR_LOAD_IN_PROGRESS:
     case REBALANCE_IN_PROGRESS:
+    case REQUEST_TIMED_OUT:
         return code;
     default:
         return 0;
@@ -69,10 +71,15 @@ static int send_commit(struct groups *g, const struct batch *b, struct str *ret_
     req.member_id = STR("");
     name_commits(g, p, &req);
     int r = groups_ask(g, &call, &response, ret_trouble);
-    if (r < 0)
+    if (r < 0) {
+        p->is_sent = p->is_sent || (r != -ECONNREFUSED && r != -EHOSTUNREACH);
         return r;
+    }
     p->answer = response;
-    group_settle(g, b->v[0], common_error(p->answer));
+    int16_t code = common_error(p->answer);
+    /* What a coordinator says whose followers did not answer it in time: they may do so later. */
+    p->is_sent = p->is_sent || code == COORDINATOR_NOT_AVAILABLE || code == REQUEST_TIMED_OUT;
+    group_settle(g, b->v[0], code);
     return 0;
 }
 
@@ -81,11 +88,13 @@ static struct new_offset *find_row(const struct piece *p, const struct part *par
     return bsearch(part, p->rows, p->count, sizeof *p->rows, part_order);
 }
 
-/* Marks what was stored; the first refusal of a partition, and in list the partitions refused. */
-static int16_t take_answer(const struct piece *p, struct strbuf *list)
+/* Marks what was stored; the first refusal of a partition, and in list the partitions refused, all
+ * of them where is_long. */
+static int16_t take_answer(const struct piece *p, bool is_long, struct strbuf *list)
 {
     const struct offset_commit_response *resp = p->answer;
     int16_t first = 0;
+    size_t named = 0;
 
     for (int32_t i = 0; i < resp->topics_count; i++) {
         for (int32_t k = 0; k < resp->topics[i].partitions_count; k++) {
@@ -95,12 +104,15 @@ static int16_t take_answer(const struct piece *p, struct strbuf *list)
             struct new_offset *row = find_row(p, &part);
             if (row)
                 row->is_applied = code == 0;
-            if (code)
-                strbuf_addf(list, "%s%.*s-%d", list->len ? ", " : "", STR_ARG(part.topic),
+            if (code && (is_long || named < NAMED_MAX))
+                strbuf_addf(list, "%s%.*s-%d", named ? ", " : "", STR_ARG(part.topic),
                             part.partition);
+            named += code != 0;
             first = first ? first : code;
         }
     }
+    if (!is_long && named > NAMED_MAX)
+        strbuf_addf(list, " and %zu more", named - NAMED_MAX);
     return first;
 }
 
@@ -144,9 +156,12 @@ static int commit_piece(struct groups *g, struct group *group, struct piece *p)
     const struct job job = {"offsetCommit", send_commit, p};
 
     job_run(g, group, 1, &job);
-    if (group->error)
+    if (group->error) {
+        for (size_t i = 0; p->is_sent && i < p->count; i++)
+            p->rows[i].is_in_doubt = true;
         return groups_first_error(g, group, 1);
-    int16_t code = take_answer(p, &list);
+    }
+    int16_t code = take_answer(p, groups_as_kafka(g), &list);
     if (code == INVALID_COMMIT_OFFSET_SIZE && p->count > 1)
         return code;
     return code ? refused(g, group, code, &list) : 0;

@@ -58,22 +58,38 @@ static bool on_step(void *ctx, size_t count)
     return stops_asked < 2;
 }
 
-static size_t applied_count(const struct group_reset *gr)
-{
-    size_t n = 0;
+/* How far a group is. */
+struct extent {
+    size_t applied, in_doubt;
+    const struct part *last; /* that was applied */
+};
 
-    for (size_t i = 0; i < gr->count; i++)
-        n += gr->v[i].is_applied;
-    return n;
+static struct extent extent_of(const struct group_reset *gr)
+{
+    struct extent e = {0};
+
+    for (size_t i = 0; i < gr->count; i++) {
+        e.applied += gr->v[i].is_applied;
+        e.in_doubt += gr->v[i].is_in_doubt && !gr->v[i].is_applied;
+        e.last = gr->v[i].is_applied ? &gr->v[i].part : e.last;
+    }
+    return e;
 }
 
-static const struct part *last_applied(const struct group_reset *gr)
+static void say_extent(const struct group_reset *gr)
 {
-    const struct part *last = NULL;
+    const struct extent e = extent_of(gr);
 
-    for (size_t i = 0; i < gr->count; i++)
-        last = gr->v[i].is_applied ? &gr->v[i].part : last;
-    return last;
+    if (e.applied == 0 && e.in_doubt == 0)
+        return;
+    fprintf(stderr, "; group '%.*s': ", STR_ARG(gr->group->id));
+    if (e.applied == gr->count)
+        fprintf(stderr, "all %zu", e.applied);
+    else if (e.applied)
+        fprintf(stderr, "%zu of %zu, up to %.*s-%d", e.applied, gr->count, STR_ARG(e.last->topic),
+                e.last->partition);
+    if (e.in_doubt)
+        fprintf(stderr, "%s%zu perhaps, no answer came", e.applied ? ", " : "", e.in_doubt);
 }
 
 /* One line about what has changed, which is said where not all has. */
@@ -82,19 +98,11 @@ static void say_applied(const struct reset *r)
     size_t done = 0;
 
     for (size_t i = 0; i < r->count; i++)
-        done += applied_count(&r->v[i]);
+        done += extent_of(&r->v[i]).applied;
     fflush(stdout);
     fprintf(stderr, "%zu of %zu partitions were reset", done, partition_count(r));
-    for (size_t i = 0; i < r->count; i++) {
-        const struct group_reset *gr = &r->v[i];
-        const struct part *last = last_applied(gr);
-        size_t n = applied_count(gr);
-        if (n && n == gr->count)
-            fprintf(stderr, "; group '%.*s': all %zu", STR_ARG(gr->group->id), n);
-        else if (n)
-            fprintf(stderr, "; group '%.*s': %zu of %zu, up to %.*s-%d", STR_ARG(gr->group->id), n,
-                    gr->count, STR_ARG(last->topic), last->partition);
-    }
+    for (size_t i = 0; i < r->count; i++)
+        say_extent(&r->v[i]);
     fprintf(stderr, "; everything else is as it was\n");
 }
 

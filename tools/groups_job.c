@@ -73,6 +73,7 @@ void group_settle(struct groups *g, struct group *group, int16_t code)
         return;
     case COORDINATOR_LOAD_IN_PROGRESS:
     case REBALANCE_IN_PROGRESS:
+    case REQUEST_TIMED_OUT: /* its followers are slow, or one has just died */
         return;
     default:
         group_fail(group, code, code ? groups_trouble(g, code, STR_NULL) : STR_NULL);

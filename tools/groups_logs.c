@@ -29,6 +29,15 @@ static int ask_metadata(struct groups *g, const char *name, const struct parts *
     return r;
 }
 
+/* For our own tool; code is not 0. */
+static struct str topic_words(struct groups *g, struct str topic, int16_t code)
+{
+    if (code == UNKNOWN_TOPIC_OR_PARTITION)
+        return arena_printf(&g->arena, "topic '%.*s' does not exist", STR_ARG(topic));
+    return arena_printf(&g->arena, "topic '%.*s': %.*s", STR_ARG(topic),
+                        STR_ARG(cluster_error_text(code, STR_NULL)));
+}
+
 int groups_topic_parts(struct groups *g, struct str topic, struct parts *ret, struct str *trouble)
 {
     const struct part one = {topic, 0};
@@ -48,8 +57,7 @@ int groups_topic_parts(struct groups *g, struct str topic, struct parts *ret, st
     for (int32_t i = 0; i < m->topics_count; i++) {
         const struct metadata_response_topic *t = &m->topics[i];
         if (t->error_code && !groups_as_kafka(g))
-            *trouble = arena_printf(&g->arena, "topic '%.*s': %.*s", STR_ARG(topic),
-                                    STR_ARG(cluster_error_text(t->error_code, STR_NULL)));
+            *trouble = topic_words(g, topic, t->error_code);
         else if (t->error_code)
             *trouble = groups_trouble(g, t->error_code, STR_NULL);
         if (t->error_code)
@@ -108,8 +116,7 @@ static int unknown_topic(struct groups *g, const struct log_ask *ask, int16_t co
     struct str topic = ask->part.topic, words;
 
     if (!groups_as_kafka(g))
-        words = arena_printf(&g->arena, "topic '%.*s': %.*s", STR_ARG(topic),
-                             STR_ARG(cluster_error_text(code, STR_NULL)));
+        words = topic_words(g, topic, code);
     else if (code == INVALID_TOPIC_EXCEPTION)
         words = arena_printf(&g->arena,
                              "Failed to fetch metadata for partition %.*s-%d due to invalid topic "

@@ -89,9 +89,14 @@ static int read_scenario(struct reset *r)
     if (opts_has(g->o, GR_TO_EARLIEST) || opts_has(g->o, GR_TO_LATEST) ||
         opts_has(g->o, GR_TO_CURRENT))
         return 0;
-    strbuf_addz(&g->why, "Option '[reset-offsets]' requires one of the following scenarios: "
-                         "[[to-offset], [to-current], [to-datetime], [from-file], [by-duration], "
-                         "[to-earliest], [to-latest], [shift-by]]");
+    if (!groups_as_kafka(g))
+        strbuf_addz(&g->why, "to which offsets? --to-earliest, --to-latest, --to-current, "
+                             "--to-offset, --shift-by, --to-datetime, --by-duration, --from-file");
+    else
+        strbuf_addz(&g->why,
+                    "Option '[reset-offsets]' requires one of the following scenarios: "
+                    "[[to-offset], [to-current], [to-datetime], [from-file], [by-duration], "
+                    "[to-earliest], [to-latest], [shift-by]]");
     return GROUPS_MISUSED;
 }
 
@@ -489,8 +494,8 @@ static int prepare(struct reset *r)
 
     if (is_early)
         e = has_scope(g) ? read_scenario(r) : no_scope(g);
-    if (e)
-        return is_early ? GROUPS_MISUSED : e;
+    if (e) /* a file that is wrong is no wrong command line */
+        return opts_has(g->o, GR_FROM_FILE) ? e : GROUPS_MISUSED;
     e = find_groups(r);
     if (e || r->group_count == 0)
         return e;

@@ -4,7 +4,7 @@
 #include "common/base/mem.h"
 #include "tests/support/test_main.h"
 
-enum { NODES = 3, TIMEOUT_MS = 5000 };
+enum { NODES = 3, TIMEOUT_MS = 60000 };
 
 static void *answer_metadata(struct fake_groups *f, const struct fake_request *q)
 {
@@ -58,6 +58,8 @@ static void *answer_find(struct fake_groups *f, const struct fake_request *q)
     for (int32_t i = 0; i < out->coordinators_count; i++) {
         struct_init(&find_coordinator_response_coordinator_desc, &out->coordinators[i]);
         out->coordinators[i].key = in->coordinator_keys[i];
+        if (f->hang_up_at && f->commits >= f->hang_up_at)
+            out->coordinators[i].error_code = f->find_code;
         out->coordinators[i].node_id = 2;
         out->coordinators[i].host = STR("127.0.0.1");
         out->coordinators[i].port = fake_broker_port(f->broker);

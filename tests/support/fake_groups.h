@@ -27,6 +27,7 @@ struct fake_groups {
     int16_t partition_code; /* what partition 1 is always told */
     int too_many;           /* INVALID_COMMIT_OFFSET_SIZE above so many partitions; 0: never */
     int hang_up_at;         /* the commit, from 1, at which the connection is cut */
+    int16_t find_code;      /* what whoever looks for the coordinator is told after that */
     int stale_leaders;      /* so many ListOffsets are told NOT_LEADER_OR_FOLLOWER */
     int no_leader;          /* this partition has none; -1: each has */
 };

@@ -2,6 +2,9 @@
 #include "tests/support/fake_groups.h"
 #include "tests/support/test_main.h"
 
+/* So long that the commit of all partitions takes two requests. */
+#define LONG "-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789"
+
 static struct fake_groups f;
 static struct group group;
 static struct new_offset rows[FAKE_TOPIC_PARTITIONS];
@@ -22,7 +25,7 @@ static int commit(size_t count)
 static void start(void)
 {
     fake_groups_start(&f);
-    group = (struct group){.id = STR("a-group"), .coordinator = -1};
+    group = (struct group){.id = STR("a-group" LONG), .coordinator = -1};
     steps = stop_after = 0;
     for (int i = 0; i < FAKE_TOPIC_PARTITIONS; i++)
         rows[i] = (struct new_offset){{STR("t"), i}, -1, 7 + i, false};
@@ -80,7 +83,8 @@ START_TEST(a_group_that_becomes_active_keeps_the_rest)
     f.refuse_at = 2;
     f.refuse_code = UNKNOWN_MEMBER_ID;
     ck_assert_int_eq(commit(FAKE_TOPIC_PARTITIONS), UNKNOWN_MEMBER_ID);
-    ck_assert_str_eq(f.g.why.s, "group 'a-group' has members again, so its offsets are theirs");
+    ck_assert_str_eq(f.g.why.s,
+                     "group 'a-group" LONG "' has members again, so its offsets are theirs");
     ck_assert_uint_eq(applied(), (size_t)f.commit_of[0]);
     ck_assert_uint_gt(applied(), 0);
     fake_groups_stop(&f);
@@ -92,8 +96,9 @@ START_TEST(a_partition_that_is_refused_is_named)
     start();
     f.partition_code = UNKNOWN_TOPIC_OR_PARTITION;
     ck_assert_int_eq(commit(3), UNKNOWN_TOPIC_OR_PARTITION);
-    ck_assert_str_eq(f.g.why.s, "group 'a-group': This server does not host this topic-partition. "
-                                "Refused: t-1");
+    ck_assert_str_eq(f.g.why.s,
+                     "group 'a-group" LONG "': This server does not host this topic-partition. "
+                     "Refused: t-1");
     ck_assert_uint_eq(applied(), 2);
     ck_assert(!rows[1].is_applied);
     fake_groups_stop(&f);
@@ -114,6 +119,32 @@ START_TEST(a_coordinator_that_moves_or_dies_is_found_again)
 }
 END_TEST
 
+START_TEST(a_coordinator_that_is_slow_is_asked_again)
+{
+    start();
+    f.refuse_at = 1;
+    f.refuse_code = REQUEST_TIMED_OUT;
+    ck_assert_int_eq(commit(10), 0);
+    ck_assert_int_eq(f.finds, 1);
+    ck_assert_int_eq(f.commits, 2);
+    ck_assert_uint_eq(applied(), 10);
+    fake_groups_stop(&f);
+}
+END_TEST
+
+START_TEST(what_was_sent_and_not_answered_is_in_doubt)
+{
+    start();
+    f.hang_up_at = 2;
+    f.find_code = GROUP_AUTHORIZATION_FAILED;
+    ck_assert_int_eq(commit(FAKE_TOPIC_PARTITIONS), GROUP_AUTHORIZATION_FAILED);
+    ck_assert_uint_eq(applied(), (size_t)f.commit_of[0]);
+    for (int i = 0; i < FAKE_TOPIC_PARTITIONS; i++)
+        ck_assert_int_eq(rows[i].is_in_doubt, !rows[i].is_applied);
+    fake_groups_stop(&f);
+}
+END_TEST
+
 START_TEST(a_stop_is_obeyed_between_requests)
 {
     start();
@@ -128,4 +159,6 @@ END_TEST
 TEST_MAIN("tools/groups_commit", a_short_commit_is_one_request,
           a_long_commit_is_cut_so_that_it_fits_into_a_batch, what_is_refused_as_too_large_is_halved,
           a_group_that_becomes_active_keeps_the_rest, a_partition_that_is_refused_is_named,
-          a_coordinator_that_moves_or_dies_is_found_again, a_stop_is_obeyed_between_requests)
+          a_coordinator_that_moves_or_dies_is_found_again,
+          a_coordinator_that_is_slow_is_asked_again, what_was_sent_and_not_answered_is_in_doubt,
+          a_stop_is_obeyed_between_requests)
