@@ -7,9 +7,8 @@
  */
 #include "common/base/clock.h"
 #include "common/base/mem.h"
+#include "tools/consumer.h"
 #include "tools/progress.h"
-#include "tools/rd.h"
-#include "tools/record_text.h"
 #include "tools/timestamp.h"
 
 #include <errno.h>
@@ -64,15 +63,13 @@ static const struct opt_spec specs[] = {
 
 static const struct opts_def def = {"print the records of a topic", specs, ARRAY_LEN(specs)};
 
-enum { BATCH = 1000, WAIT_MS = 20, HEADERS_MAX = 256, OUT_BYTES = 1 << 18 };
+enum { BATCH = 1000, WAIT_MS = 20, OUT_BYTES = 1 << 18 };
 
 struct consume {
     const struct invocation *inv;
-    struct rd rd;
+    struct consumer consumer;
     struct progress progress;
     const char *topic;
-    rd_kafka_topic_t *rkt;
-    rd_kafka_queue_t *queue;
     int32_t *partitions;
     int partition_count, open_count; /* open: not read to its end, where that is awaited */
     int64_t start;                   /* offset, or one of librdkafka's; of all partitions */
@@ -184,16 +181,16 @@ static int configure(struct consume *c, const struct opts *o, struct strbuf *why
                         : c->start == RD_KAFKA_OFFSET_END     ? "latest"
                                                               : "error";
     const char *isolation;
-    int r = rd_set(&c->rd, "enable.partition.eof", "true", why);
+    int r = rd_set(&c->consumer.rd, "enable.partition.eof", "true", why);
 
-    r = r < 0 ? r : rd_set(&c->rd, "check.crcs", "true", why);
-    r = r < 0 ? r : rd_set(&c->rd, "auto.offset.reset", reset, why);
-    r = r < 0 ? r : rd_set(&c->rd, "fetch.wait.max.ms", "100", why);
-    r = r < 0 ? r : rd_configure(&c->rd, o, &ids, why);
+    r = r < 0 ? r : rd_set(&c->consumer.rd, "check.crcs", "true", why);
+    r = r < 0 ? r : rd_set(&c->consumer.rd, "auto.offset.reset", reset, why);
+    r = r < 0 ? r : rd_set(&c->consumer.rd, "fetch.wait.max.ms", "100", why);
+    r = r < 0 ? r : rd_configure(&c->consumer.rd, o, &ids, RD_KAFKA_CONSUMER, why);
     r = r < 0 ? r : opts_text(o, ISOLATION, &isolation, why);
     if (r == 0 && isolation)
-        r = rd_set(&c->rd, "isolation.level", isolation, why);
-    return r < 0 ? r : rd_start(&c->rd, RD_KAFKA_CONSUMER, why);
+        r = rd_set(&c->consumer.rd, "isolation.level", isolation, why);
+    return r < 0 ? r : consumer_start(&c->consumer, why);
 }
 
 static int prepare(struct consume *c, const struct opts *o, struct strbuf *why)
@@ -214,7 +211,7 @@ static int prepare(struct consume *c, const struct opts *o, struct strbuf *why)
 /* All partitions, where none was named. */
 static int choose_partitions(struct consume *c, struct strbuf *why)
 {
-    int count, r = rd_partition_count(&c->rd, c->topic, 10000, why, &count);
+    int count, r = rd_partition_count(&c->consumer.rd, c->topic, 10000, why, &count);
 
     if (r < 0)
         return r;
@@ -242,7 +239,7 @@ static int offsets_by_time(struct consume *c, int64_t *ret, struct strbuf *why)
 
     for (int i = 0; i < c->partition_count; i++)
         rd_kafka_topic_partition_list_add(list, c->topic, c->partitions[i])->offset = c->start_ms;
-    rd_kafka_resp_err_t err = rd_kafka_offsets_for_times(c->rd.rk, list, 10000);
+    rd_kafka_resp_err_t err = rd_kafka_offsets_for_times(c->consumer.rd.rk, list, 10000);
     for (int i = 0; !err && i < c->partition_count; i++) {
         err = list->elems[i].err;
         ret[i] = list->elems[i].offset;
@@ -262,47 +259,14 @@ static int start(struct consume *c, struct strbuf *why)
         offsets[i] = c->start;
     if (c->start_ms >= 0)
         r = offsets_by_time(c, offsets, why);
-    c->rkt = rd_kafka_topic_new(c->rd.rk, c->topic, NULL);
-    c->queue = rd_kafka_queue_new(c->rd.rk);
-    for (int i = 0; r == 0 && i < c->partition_count; i++) {
-        if (rd_kafka_consume_start_queue(c->rkt, c->partitions[i], offsets[i], c->queue) < 0) {
-            strbuf_addf(why, "partition %d: %s", c->partitions[i],
-                        rd_kafka_err2str(rd_kafka_last_error()));
-            r = -EINVAL;
-        }
-    }
-    return r;
-}
-
-static int headers_of(const rd_kafka_message_t *m, struct record_header *ret)
-{
-    rd_kafka_headers_t *headers;
-    const void *value;
-    size_t len;
-    int n = 0;
-
-    if (rd_kafka_message_headers(m, &headers) != 0)
-        return 0;
-    while (n < HEADERS_MAX &&
-           rd_kafka_header_get_all(headers, (size_t)n, &ret[n].name, &value, &len) == 0) {
-        ret[n].value = (struct str){value, len};
-        n++;
-    }
-    return n;
+    const struct wanted_partitions wanted = {c->topic, c->partitions, offsets, c->partition_count};
+    return r < 0 ? r : consumer_read(&c->consumer, &wanted, why);
 }
 
 static void print(struct consume *c, const rd_kafka_message_t *m)
 {
-    struct record_header headers[HEADERS_MAX];
-    rd_kafka_timestamp_type_t kind;
-    const struct record_text rec = {.topic = c->topic,
-                                    .partition = m->partition,
-                                    .offset = m->offset,
-                                    .timestamp_ms = rd_kafka_message_timestamp(m, &kind),
-                                    .key = {m->key, m->key_len},
-                                    .value = {m->payload, m->len},
-                                    .headers = headers,
-                                    .header_count = headers_of(m, headers)};
+    struct record_header headers[CONSUMER_HEADERS_MAX];
+    const struct record_text rec = consumer_text(m, headers);
 
     if (c->json)
         record_print_json(&c->out, &rec);
@@ -312,26 +276,17 @@ static void print(struct consume *c, const rd_kafka_message_t *m)
     c->bytes += m->len + m->key_len;
 }
 
-/* -1 where standard output is broken. */
-static int flush(struct consume *c)
-{
-    if (c->out.len > 0)
-        fwrite(c->out.s, 1, c->out.len, stdout);
-    strbuf_reset(&c->out);
-    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
-}
-
 /* -EINVAL for what ends the tool. */
 static int take(struct consume *c, const rd_kafka_message_t *m, struct strbuf *why)
 {
     if (!m->err) {
         print(c, m);
-        return c->out.len >= OUT_BYTES && flush(c) < 0 ? -EPIPE : 0;
+        return c->out.len >= OUT_BYTES ? tool_write(&c->out, why) : 0;
     }
     if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         c->open_count -= c->exit_at_end;
         if (c->exit_at_end)
-            rd_kafka_consume_stop(c->rkt, m->partition);
+            consumer_stop(&c->consumer, m);
         return 0;
     }
     if (rd_kafka_message_errstr(m))
@@ -342,25 +297,22 @@ static int take(struct consume *c, const rd_kafka_message_t *m, struct strbuf *w
 static int read_batch(struct consume *c, struct strbuf *why)
 {
     rd_kafka_message_t *messages[BATCH];
-    size_t want = BATCH;
-    int r = 0;
+    int want = BATCH, r = 0;
 
     if (c->count >= 0)
-        want = (size_t)MIN(c->count - (int64_t)c->read, (int64_t)BATCH);
-    ssize_t n = rd_kafka_consume_batch_queue(c->queue, WAIT_MS, messages, want);
-    for (ssize_t i = 0; i < n; i++) {
+        want = (int)MIN(c->count - (int64_t)c->read, (int64_t)BATCH);
+    int n = consumer_poll(&c->consumer, messages, want, WAIT_MS);
+    for (int i = 0; i < n; i++) {
         if (r == 0 && c->open_count > 0)
             r = take(c, messages[i], why);
-        rd_kafka_message_destroy(messages[i]);
     }
-    if (r == 0 && n < (ssize_t)want && flush(c) < 0)
-        r = -EPIPE;
-    return r;
+    consumer_done(&c->consumer, messages, n, n);
+    return r == 0 && n < want ? tool_write(&c->out, why) : r;
 }
 
 static bool wants_more(const struct consume *c)
 {
-    return !rd_stopped && !c->rd.fatal && c->open_count > 0 &&
+    return !rd_stopped && !c->consumer.rd.fatal && c->open_count > 0 &&
            (c->count < 0 || (int64_t)c->read < c->count);
 }
 
@@ -374,7 +326,6 @@ static int read_all(struct consume *c, struct strbuf *why)
         int r = read_batch(c, why);
         if (r < 0)
             return r;
-        rd_kafka_poll(c->rd.rk, 0);
         progress_at(&c->progress, c->read, c->bytes);
         if (c->timeout_ms < 0)
             continue;
@@ -389,13 +340,13 @@ static int read_all(struct consume *c, struct strbuf *why)
 
 static int report(const struct consume *c, int r, const struct strbuf *why)
 {
-    const char *trouble = c->rd.trouble;
+    const char *trouble = c->consumer.rd.trouble;
 
-    if (r == -EPIPE)
-        return tool_done(c->inv);
+    if (r == -EPIPE) /* whoever reads has seen enough */
+        return TOOL_FAILED;
     if (r < 0)
         return tool_fail(c->inv, "%s", why->len ? why->s : trouble ? trouble : "reading failed");
-    if (c->rd.fatal)
+    if (c->consumer.rd.fatal)
         return tool_fail(c->inv, "%s", trouble);
     if (c->count >= 0 && (int64_t)c->read < c->count && !rd_stopped)
         return tool_fail(c->inv, "%" PRIu64 " of %" PRId64 " records, then %s%s%s", c->read,
@@ -412,21 +363,15 @@ static int run(struct consume *c, bool quiet)
     progress_start(&c->progress, "read", c->count > 0 ? (uint64_t)c->count : 0, quiet);
     r = r < 0 ? r : start(c, &why);
     r = r < 0 ? r : read_all(c, &why);
-    if (r != -EPIPE && flush(c) < 0)
-        r = -EPIPE;
+    int written = r != -EPIPE ? tool_write(&c->out, &why) : r;
+    r = written < 0 ? written : r;
     progress_end(&c->progress, c->read, c->bytes);
     return report(c, r, &why);
 }
 
 static void deinit(struct consume *c)
 {
-    for (int i = 0; c->rkt && i < c->partition_count; i++)
-        rd_kafka_consume_stop(c->rkt, c->partitions[i]);
-    if (c->queue)
-        rd_kafka_queue_destroy(c->queue);
-    if (c->rkt)
-        rd_kafka_topic_destroy(c->rkt);
-    rd_deinit(&c->rd);
+    consumer_deinit(&c->consumer);
     free(c->partitions);
     free(c->format);
     strbuf_deinit(&c->out);
@@ -442,7 +387,7 @@ int cmd_consume(const struct invocation *inv)
     int r = opts_parse(&o, &def, inv, &why);
     if (r == 0 && opts_answered(&o, HELP, -1, &code))
         return code;
-    rd_init(&c.rd);
+    consumer_init(&c.consumer);
     r = r < 0 ? r : prepare(&c, &o, &why);
     code = r < 0 ? opts_usage(&o, why.s) : run(&c, opts_has(&o, QUIET));
     deinit(&c);

@@ -2,13 +2,10 @@
  * cmd_produce.c - klamm produce: records from standard input, or generated ones, into a topic
  *
  * Every record is waited for: the tool ends when the cluster has answered for each of them, and
- * fails where one was not taken, with the count and the reason. Keys go to the partitions to which
- * Java's producer sends them.
+ * fails where one was not taken, with the count and the reason.
  */
-#include "common/base/clock.h"
+#include "tools/producer.h"
 #include "tools/progress.h"
-#include "tools/rd.h"
-#include "tools/source.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -63,27 +60,16 @@ static const struct opts_def def = {"send records to a topic", specs, ARRAY_LEN(
 
 struct produce {
     const struct invocation *inv;
-    struct rd rd;
+    struct producer producer;
     struct source *source;
     struct progress progress;
-    const char *topic;
-    int32_t partition;
-    int64_t rate; /* records per second; 0 = no limit */
-    rd_kafka_headers_t *headers;
-    uint64_t sent, bytes, delivered, failed;
-    rd_kafka_resp_err_t first_failure;
 };
 
-static void on_delivery(rd_kafka_t *rk UNUSED, const rd_kafka_message_t *m, void *opaque)
+static void on_wait(struct producer *producer)
 {
-    struct produce *p = container_of((struct rd *)opaque, struct produce, rd);
+    struct produce *p = container_of(producer, struct produce, producer);
 
-    if (!m->err) {
-        p->delivered++;
-        return;
-    }
-    if (p->failed++ == 0)
-        p->first_failure = m->err;
+    progress_at(&p->progress, producer->delivered, producer->bytes);
 }
 
 static int set_text(struct rd *rd, const struct opts *o, int id, const char *key,
@@ -98,18 +84,17 @@ static int set_text(struct rd *rd, const struct opts *o, int id, const char *key
 static int configure(struct produce *p, const struct opts *o, struct strbuf *why)
 {
     const struct rd_ids ids = {BOOTSTRAP, CONFIG, PROPERTY};
-    struct rd *rd = &p->rd;
+    struct rd *rd = &p->producer.rd;
     int r = rd_set(rd, "message.timeout.ms", "120000", why);
 
     r = r < 0 ? r : rd_set(rd, "partitioner", "murmur2_random", why);
     r = r < 0 ? r : rd_set(rd, "queue.buffering.max.messages", "500000", why);
-    r = r < 0 ? r : rd_configure(rd, o, &ids, why);
+    r = r < 0 ? r : rd_configure(rd, o, &ids, RD_KAFKA_PRODUCER, why);
     r = r < 0 ? r : set_text(rd, o, ACKS, "acks", why);
     r = r < 0 ? r : set_text(rd, o, COMPRESSION, "compression.codec", why);
     r = r < 0 ? r : set_text(rd, o, TIMEOUT, "message.timeout.ms", why);
     if (r == 0 && opts_has(o, IDEMPOTENT))
         r = rd_set(rd, "enable.idempotence", "true", why);
-    rd_kafka_conf_set_dr_msg_cb(rd->conf, on_delivery);
     return r;
 }
 
@@ -119,14 +104,14 @@ static int read_headers(struct produce *p, const struct opts *o, struct strbuf *
 
     if (count == 0)
         return 0;
-    p->headers = rd_kafka_headers_new((size_t)count);
+    p->producer.headers = rd_kafka_headers_new((size_t)count);
     for (int i = 0; i < count; i++) {
         const char *text = opts_nth(o, HEADER, i), *eq = strchr(text, '=');
         if (!eq) {
             strbuf_addf(why, "--header %s: name=value is wanted", text);
             return -EINVAL;
         }
-        rd_kafka_header_add(p->headers, text, eq - text, eq + 1, -1);
+        rd_kafka_header_add(p->producer.headers, text, eq - text, eq + 1, -1);
     }
     return 0;
 }
@@ -185,113 +170,46 @@ static int make_source(struct produce *p, const struct opts *o, struct strbuf *w
 
 static int prepare(struct produce *p, const struct opts *o, struct strbuf *why)
 {
+    struct producer *producer = &p->producer;
+    int64_t rate = 0;
     int r = configure(p, o, why);
 
-    p->partition = RD_KAFKA_PARTITION_UA;
-    r = r < 0 ? r : opts_text(o, TOPIC, &p->topic, why);
-    if (r == 0 && !p->topic) {
+    r = r < 0 ? r : opts_text(o, TOPIC, &producer->topic, why);
+    if (r == 0 && !producer->topic) {
         strbuf_addz(why, "--topic must be specified");
         return -EINVAL;
     }
-    r = r < 0 ? r : opts_i32(o, PARTITION, &p->partition, why);
-    r = r < 0 ? r : opts_i64(o, RATE, &p->rate, why);
+    r = r < 0 ? r : opts_i32(o, PARTITION, &producer->partition, why);
+    r = r < 0 ? r : opts_i64(o, RATE, &rate, why);
+    producer->rate = (double)rate;
     r = r < 0 ? r : read_headers(p, o, why);
     r = r < 0 ? r : make_source(p, o, why);
-    return r < 0 ? r : rd_start(&p->rd, RD_KAFKA_PRODUCER, why);
-}
-
-/* NULL where the record has none: librdkafka owns what is returned once the record is queued. */
-static rd_kafka_headers_t *headers_of(const struct produce *p, const struct source_record *rec)
-{
-    rd_kafka_headers_t *h = p->headers ? rd_kafka_headers_copy(p->headers) : NULL;
-
-    if (!h && rec->header_count)
-        h = rd_kafka_headers_new((size_t)rec->header_count);
-    for (int i = 0; i < rec->header_count; i++) {
-        const struct source_header *from = &rec->headers[i];
-        rd_kafka_header_add(h, from->name.p, (ssize_t)from->name.len, from->value.p,
-                            (ssize_t)from->value.len);
-    }
-    return h;
-}
-
-static rd_kafka_resp_err_t enqueue(struct produce *p, const struct source_record *rec)
-{
-    rd_kafka_headers_t *h = headers_of(p, rec);
-    int32_t partition = rec->partition >= 0 ? rec->partition : p->partition;
-    rd_kafka_resp_err_t err;
-
-    for (;;) {
-        err = rd_kafka_producev(
-            p->rd.rk, RD_KAFKA_V_TOPIC(p->topic), RD_KAFKA_V_PARTITION(partition),
-            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(rec->key.p, rec->key.len),
-            RD_KAFKA_V_VALUE((void *)(uintptr_t)rec->value.p, rec->value.len),
-            RD_KAFKA_V_TIMESTAMP(rec->timestamp_ms), RD_KAFKA_V_HEADERS(h), RD_KAFKA_V_END);
-        if (err != RD_KAFKA_RESP_ERR__QUEUE_FULL || rd_stopped)
-            break;
-        rd_kafka_poll(p->rd.rk, 20);
-        progress_at(&p->progress, p->delivered, p->bytes);
-    }
-    if (err && h)
-        rd_kafka_headers_destroy(h);
-    return err;
-}
-
-/* Waits until the next record is due. */
-static void keep_rate(struct produce *p)
-{
-    if (p->rate <= 0)
-        return;
-    int64_t due = p->progress.start_us + (int64_t)(p->sent * 1000000 / (uint64_t)p->rate), left;
-
-    while ((left = due - clock_mono_us(&clock_system)) > 0 && !rd_stopped) {
-        if (left < 1000)
-            usleep((useconds_t)left);
-        else
-            rd_kafka_poll(p->rd.rk, (int)(left / 1000));
-    }
+    return r < 0 ? r : producer_start(producer, why);
 }
 
 static int send_all(struct produce *p, struct strbuf *why)
 {
+    struct producer *producer = &p->producer;
     struct source_record rec;
     int r = 0;
 
-    while (!rd_stopped && !p->rd.fatal && (r = source_next(p->source, &rec, why)) > 0) {
-        keep_rate(p);
-        rd_kafka_resp_err_t err = enqueue(p, &rec);
+    while (!rd_stopped && !producer->rd.fatal && (r = source_next(p->source, &rec, why)) > 0) {
+        producer_keep_rate(producer);
+        rd_kafka_resp_err_t err = producer_send(producer, &rec, NULL);
         if (err) {
-            strbuf_addf(why, "record %" PRIu64 ": %s", p->sent + 1, rd_kafka_err2str(err));
+            strbuf_addf(why, "record %" PRIu64 ": %s", producer->sent + 1, rd_kafka_err2str(err));
             return -EINVAL;
-        }
-        p->sent++;
-        p->bytes += rec.key.len + rec.value.len;
-        if ((p->sent & 255) == 0) {
-            rd_kafka_poll(p->rd.rk, 0);
-            progress_at(&p->progress, p->delivered, p->bytes);
         }
     }
     return MIN(r, 0);
 }
 
-static void wait_for_all(struct produce *p)
-{
-    while (rd_kafka_outq_len(p->rd.rk) > 0 && !p->rd.fatal) {
-        rd_kafka_poll(p->rd.rk, 100);
-        progress_at(&p->progress, p->delivered, p->bytes);
-    }
-    if (p->rd.fatal) {
-        rd_kafka_purge(p->rd.rk, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-        rd_kafka_flush(p->rd.rk, 1000);
-    }
-}
-
-static void print_summary(const struct produce *p)
+static void print_summary(const struct progress *progress, const struct producer *p)
 {
     json_t *o =
         json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "topic", p->topic, "sent", (json_int_t)p->sent,
                   "delivered", (json_int_t)p->delivered, "failed", (json_int_t)p->failed, "bytes",
-                  (json_int_t)p->bytes, "seconds", progress_seconds(&p->progress));
+                  (json_int_t)p->bytes, "seconds", progress_seconds(progress));
 
     if (p->failed)
         json_object_set_new(o, "error", json_string(rd_kafka_err2name(p->first_failure)));
@@ -300,40 +218,40 @@ static void print_summary(const struct produce *p)
     json_decref(o);
 }
 
-static int report(struct produce *p, int r, const struct strbuf *why)
+static int report(const struct invocation *inv, struct producer *p, int r, const struct strbuf *why)
 {
     CLEANUP(strbuf_deinit) struct strbuf cause = {0};
 
     if (p->failed == 0 && r < 0)
-        return tool_fail(p->inv, "%s (after %" PRIu64 " records)", why->s, p->delivered);
+        return tool_fail(inv, "%s (after %" PRIu64 " records)", why->s, p->delivered);
     if (p->failed == 0)
-        return tool_done(p->inv);
+        return tool_done(inv);
     strbuf_addz(&cause, rd_kafka_err2str(p->first_failure));
     if (p->rd.fatal)
         strbuf_addf(&cause, "; %s", p->rd.trouble);
     else if (p->first_failure == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)
         rd_explain(&p->rd, p->topic, &cause);
-    return tool_fail(p->inv, "%" PRIu64 " of %" PRIu64 " records not delivered: %s", p->failed,
+    return tool_fail(inv, "%" PRIu64 " of %" PRIu64 " records not delivered: %s", p->failed,
                      p->sent, cause.s);
 }
 
 static int run(struct produce *p, bool summary)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
-    int partitions, r;
+    struct producer *producer = &p->producer;
+    int r = producer_wait_topic(producer, 10000, &why);
 
-    r = rd_partition_count(&p->rd, p->topic, 10000, &why, &partitions);
     if (r < 0)
         return tool_fail(p->inv, "%s", why.s);
-    if (p->partition >= partitions)
-        return tool_misused(p->inv, "--partition %d: topic %s has %d", p->partition, p->topic,
-                            partitions);
+    if (producer->partition >= producer->partitions)
+        return tool_misused(p->inv, "--partition %d: topic %s has %d", producer->partition,
+                            producer->topic, producer->partitions);
     r = send_all(p, &why);
-    wait_for_all(p);
-    progress_end(&p->progress, p->delivered, p->bytes);
+    producer_flush(producer);
+    progress_end(&p->progress, producer->delivered, producer->bytes);
     if (summary)
-        print_summary(p);
-    return report(p, r, &why);
+        print_summary(&p->progress, producer);
+    return report(p->inv, producer, r, &why);
 }
 
 int cmd_produce(const struct invocation *inv)
@@ -341,19 +259,17 @@ int cmd_produce(const struct invocation *inv)
     static const char *const outputs[] = {"json", NULL};
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
     CLEANUP(opts_deinit) struct opts o = {0};
-    struct produce p = {.inv = inv};
+    struct produce p = {.inv = inv, .producer = {.on_wait = on_wait}};
     int output = -1, code = 0;
 
     int r = opts_parse(&o, &def, inv, &why);
     if (r == 0 && opts_answered(&o, HELP, -1, &code))
         return code;
-    rd_init(&p.rd);
+    producer_init(&p.producer);
     r = r < 0 ? r : choose(&o, OUTPUT, outputs, &output, &why);
     r = r < 0 ? r : prepare(&p, &o, &why);
     code = r < 0 ? opts_usage(&o, why.s) : run(&p, output == 0);
-    if (p.headers)
-        rd_kafka_headers_destroy(p.headers);
     source_free(p.source);
-    rd_deinit(&p.rd);
+    producer_deinit(&p.producer);
     return code;
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 struct tool {
-    const char *name;
+    const char *name; /* NULL: only by Kafka's name, `produce` or `consume` is the same here */
     const char *kafka_name; /* without .sh; NULL where Kafka has no such tool */
     tool_fn run;
     const char *about;
@@ -28,17 +28,25 @@ static const struct tool tools[] = {
     {"log-dirs", "kafka-log-dirs", cmd_log_dirs, "what lies in the log dirs of each broker"},
     {"produce", NULL, cmd_produce, "send records: lines of standard input, or generated ones"},
     {"consume", NULL, cmd_consume, "print the records of a topic"},
+    {"perf-produce", "kafka-producer-perf-test", cmd_producer_perf,
+     "how fast records are taken, and with what latency"},
+    {"perf-consume", "kafka-consumer-perf-test", cmd_consumer_perf, "how fast a topic is read"},
     {"api-versions", "kafka-broker-api-versions", cmd_api_versions,
      "the requests that each broker serves"},
     {"why", NULL, cmd_why, "what is not well, why, and what unblocks it"},
     {"can-stop", NULL, cmd_can_stop, "whether a broker may be stopped now"},
+    {NULL, "kafka-console-producer", cmd_console_producer, NULL},
+    {NULL, "kafka-console-consumer", cmd_console_consumer, NULL},
+    {NULL, "kafka-verifiable-producer", cmd_verifiable_producer, NULL},
+    {NULL, "kafka-verifiable-consumer", cmd_verifiable_consumer, NULL},
 };
 
 static void print_help(FILE *out)
 {
     fprintf(out, "klamm - the tools of a Klamm or Kafka cluster\n\n  klamm COMMAND [flags]\n\n");
     for (size_t i = 0; i < ARRAY_LEN(tools); i++)
-        fprintf(out, "  %-14s %s\n", tools[i].name, tools[i].about);
+        if (tools[i].name)
+            fprintf(out, "  %-14s %s\n", tools[i].name, tools[i].about);
     fprintf(out,
             "\nklamm COMMAND --help shows the flags of one. Called by the name of Kafka's tool "
             "(a link\nnamed kafka-topics or kafka-topics.sh), it takes that tool's flags and "

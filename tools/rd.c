@@ -9,7 +9,7 @@ volatile sig_atomic_t rd_stopped;
 
 static void on_signal(int sig)
 {
-    rd_stopped = 1;
+    rd_stopped = sig;
     signal(sig, SIG_DFL);
 }
 
@@ -22,6 +22,8 @@ static void on_error(rd_kafka_t *rk, int err, const char *reason, void *opaque)
         rd_kafka_fatal_error(rk, text, sizeof text);
         reason = text;
         rd->fatal = true;
+    } else if (err == RD_KAFKA_RESP_ERR__AUTHENTICATION) {
+        rd->denied = true;
     } else if (err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && rd->trouble) {
         return; /* the cause was told just before */
     }
@@ -39,9 +41,19 @@ static void on_log(const rd_kafka_t *rk, int level, const char *fac, const char 
 
 void rd_init(struct rd *rd)
 {
+    /* no SA_RESTART: whoever reads standard input is to notice */
+    const struct sigaction action = {.sa_handler = on_signal};
+
     *rd = (struct rd){.conf = rd_kafka_conf_new()};
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+void rd_listen(struct rd *rd)
+{
+    rd_kafka_conf_set_opaque(rd->conf, rd);
+    rd_kafka_conf_set_error_cb(rd->conf, on_error);
+    rd_kafka_conf_set_log_cb(rd->conf, on_log);
 }
 
 void rd_deinit(struct rd *rd)
@@ -78,7 +90,8 @@ static int set_property(struct rd *rd, const char *pair, struct strbuf *why)
     return rd_set(rd, key, eq + 1, why);
 }
 
-int rd_configure(struct rd *rd, const struct opts *o, const struct rd_ids *ids, struct strbuf *why)
+int rd_configure(struct rd *rd, const struct opts *o, const struct rd_ids *ids,
+                 rd_kafka_type_t type, struct strbuf *why)
 {
     const char *bootstrap, *file;
     int r = opts_text(o, ids->bootstrap, &bootstrap, why);
@@ -91,12 +104,10 @@ int rd_configure(struct rd *rd, const struct opts *o, const struct rd_ids *ids, 
         strbuf_addz(why, "--bootstrap-server must be specified");
         return -EINVAL;
     }
-    rd_kafka_conf_set_opaque(rd->conf, rd);
-    rd_kafka_conf_set_error_cb(rd->conf, on_error);
-    rd_kafka_conf_set_log_cb(rd->conf, on_log);
+    rd_listen(rd);
     r = rd_set(rd, "bootstrap.servers", bootstrap, why);
     if (r == 0 && file)
-        r = rd_configure_java(rd, file, why);
+        r = rd_configure_java(rd, file, type, why);
     for (int i = 0; r == 0 && i < opts_count(o, ids->property); i++)
         r = set_property(rd, opts_nth(o, ids->property, i), why);
     return r;
@@ -130,6 +141,14 @@ static rd_kafka_resp_err_t ask(struct rd *rd, rd_kafka_topic_t *topic, int timeo
     return 0;
 }
 
+/* So long a question may wait for an answer until it is asked again: a signal is to be noticed. */
+enum { SLICE_MS = 500 };
+
+static bool is_silence(rd_kafka_resp_err_t err)
+{
+    return err == RD_KAFKA_RESP_ERR__TIMED_OUT || err == RD_KAFKA_RESP_ERR__TRANSPORT;
+}
+
 static int unreachable(struct rd *rd, rd_kafka_resp_err_t err, struct strbuf *why)
 {
     rd_kafka_poll(rd->rk, 0); /* for what on_error() is told */
@@ -144,10 +163,16 @@ int rd_partition_count(struct rd *rd, const char *topic, int timeout_ms, struct 
     int64_t now = clock_mono_ms(&clock_system), end = now + timeout_ms;
     rd_kafka_topic_t *rkt = rd_kafka_topic_new(rd->rk, topic, NULL);
     rd_kafka_resp_err_t err = 0, topic_err = RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
-    int count = 0, refusals = 0;
+    int count = -1, refusals = 0; /* -1: nobody answered */
 
-    while (!err && topic_err && now < end && !rd_stopped) {
-        err = ask(rd, rkt, (int)(end - now), &topic_err, &count);
+    while (!err && topic_err && now < end && !rd_stopped && !rd->denied) {
+        err = ask(rd, rkt, (int)MIN(end - now, (int64_t)SLICE_MS), &topic_err, &count);
+        if (is_silence(err) && clock_mono_ms(&clock_system) < end) {
+            rd_kafka_poll(rd->rk, 20); /* for what on_error() is told */
+            now = clock_mono_ms(&clock_system);
+            err = 0;
+            continue;
+        }
         /* a topic that the question created is unknown for a moment */
         refusals += topic_err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
         if (refusals > 3 || (topic_err && topic_err != RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE &&
@@ -158,8 +183,8 @@ int rd_partition_count(struct rd *rd, const char *topic, int timeout_ms, struct 
         now = clock_mono_ms(&clock_system);
     }
     rd_kafka_topic_destroy(rkt);
-    if (err)
-        return unreachable(rd, err, why);
+    if (err || rd->denied || count < 0)
+        return unreachable(rd, err ? err : RD_KAFKA_RESP_ERR__TIMED_OUT, why);
     if (topic_err) {
         strbuf_addf(why, "topic %s: %s", topic, rd_kafka_err2str(topic_err));
         return -ENOENT;
@@ -192,4 +217,24 @@ void rd_explain(struct rd *rd, const char *topic, struct strbuf *out)
         break;
     }
     rd_kafka_metadata_destroy(md);
+}
+
+static bool is_address(struct str s)
+{
+    size_t digits = 0;
+
+    while (digits < s.len && s.p[s.len - 1 - digits] >= '0' && s.p[s.len - 1 - digits] <= '9')
+        digits++;
+    return digits > 0 && digits + 1 < s.len && s.p[s.len - 1 - digits] == ':';
+}
+
+struct str rd_bad_address(const char *bootstrap)
+{
+    struct str rest = str_of(bootstrap), part;
+
+    while (str_split(&rest, ',', &part)) {
+        if (!is_address(str_trim(part)))
+            return part;
+    }
+    return STR_NULL;
 }

@@ -1,8 +1,8 @@
 /*
- * rd.h - librdkafka as `klamm produce` and `klamm consume` use it: settings, errors, signals
+ * rd.h - librdkafka as the tools that produce and consume use it: settings, errors, signals
  *
  *   struct rd rd; rd_init(&rd);
- *   rd_configure(&rd, &opts, &ids, why) ... rd_set(&rd, "acks", "all", why) ...
+ *   rd_configure(&rd, &opts, &ids, type, why) ... rd_set(&rd, "acks", "all", why) ...
  *   rd_start(&rd, RD_KAFKA_PRODUCER, why) ... rd_deinit(&rd)
  *
  * librdkafka's own log is not shown, unless one of its debug settings is asked for; what it last
@@ -11,12 +11,13 @@
  */
 #pragma once
 
+#include "common/base/props.h"
 #include "tools/opts.h"
 
 #include <librdkafka/rdkafka.h>
 #include <signal.h>
 
-/* Set by SIGINT and SIGTERM; a second one ends the program at once. */
+/* The number of the signal, once SIGINT or SIGTERM came; a second one ends the program at once. */
 extern volatile sig_atomic_t rd_stopped;
 
 struct rd {
@@ -24,6 +25,7 @@ struct rd {
     rd_kafka_t *rk;
     char *trouble; /* the last complaint; NULL: none */
     bool fatal;
+    bool denied; /* a broker does not accept who we say that we are */
     bool debug;
 };
 
@@ -36,11 +38,29 @@ void rd_init(struct rd *rd);
 void rd_deinit(struct rd *rd);
 
 /* -EINVAL, the reason in why, as all below. */
-int rd_configure(struct rd *rd, const struct opts *o, const struct rd_ids *ids, struct strbuf *why)
-    MUST_CHECK;
+int rd_configure(struct rd *rd, const struct opts *o, const struct rd_ids *ids,
+                 rd_kafka_type_t type, struct strbuf *why) MUST_CHECK;
 int rd_set(struct rd *rd, const char *key, const char *value, struct strbuf *why) MUST_CHECK;
-/* A client properties file of Kafka's, in librdkafka's words; what it does not know is left out. */
-int rd_configure_java(struct rd *rd, const char *path, struct strbuf *why) MUST_CHECK;
+/* For tools that have properties only: errors and the log go to rd. */
+void rd_listen(struct rd *rd);
+
+/*
+ * Client properties of Kafka's, in librdkafka's words. What has no counterpart and changes only how
+ * the work is done is told once on stderr; what would change its outcome is refused.
+ */
+int rd_set_java(struct rd *rd, const struct props *p, rd_kafka_type_t type, struct strbuf *why)
+    MUST_CHECK;
+/* The same from a file. */
+int rd_configure_java(struct rd *rd, const char *path, rd_kafka_type_t type, struct strbuf *why)
+    MUST_CHECK;
+/* The first of host:port,... that is no address; null where all are. */
+struct str rd_bad_address(const char *bootstrap);
+/* "key=value" words into p: a value may hold '=', a word without one has an empty value. */
+void rd_add_pair(struct props *p, const char *pair);
+/* A properties file; why is the path only, as Java's exception has it. */
+int rd_load_props(struct props *p, const char *path, struct strbuf *why) MUST_CHECK;
+/* Sets key where it is not set. */
+void rd_default(struct props *p, const char *key, const char *value);
 int rd_start(struct rd *rd, rd_kafka_type_t type, struct strbuf *why) MUST_CHECK;
 
 /*

@@ -23,6 +23,7 @@ struct record_text {
     int32_t partition;
     int64_t offset;
     int64_t timestamp_ms;  /* -1: none */
+    bool append_time;      /* the broker's clock, not the producer's */
     struct str key, value; /* null is possible */
     const struct record_header *headers;
     int header_count;

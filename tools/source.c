@@ -2,15 +2,17 @@
 
 #include "common/base/base64.h"
 #include "common/base/mem.h"
+#include "tools/line_format.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
 /* A record's key and value and the values of its headers; twice for what is tried first. */
-enum { READ_BYTES = 1 << 18, TEXTS_MAX = 2 * (SOURCE_HEADERS_MAX + 2) };
+enum { IDLE_MS = 100, READ_BYTES = 1 << 18, TEXTS_MAX = 2 * (SOURCE_HEADERS_MAX + 2) };
 
 struct source {
     struct source_opts opts;
@@ -18,6 +20,7 @@ struct source {
     char *in; /* what was read: [at, len) is not taken yet */
     size_t at, len, size;
     bool ended;
+    bool after_return; /* a line feed that comes next belongs to the line before */
     char *generated;
     json_t *object;                      /* the record's, SOURCE_JSON */
     char *texts[SOURCE_HEADERS_MAX + 2]; /* of values that are no text in JSON */
@@ -56,6 +59,17 @@ struct source *source_free(struct source *s)
     return NULL;
 }
 
+/* Until there is something to read, or the end; false where a signal came. */
+static bool wait_for_input(const struct source *s)
+{
+    struct pollfd p = {.fd = s->opts.fd, .events = POLLIN};
+    int n = 1;
+
+    while (s->opts.on_idle && (n = poll(&p, 1, IDLE_MS)) == 0)
+        s->opts.on_idle(s->opts.idle_ctx);
+    return n >= 0 || errno != EINTR;
+}
+
 static int fill(struct source *s, struct strbuf *why)
 {
     if (s->at > 0) {
@@ -68,7 +82,8 @@ static int fill(struct source *s, struct strbuf *why)
         return -EINVAL;
     }
     xgrow(s->in, s->size, MIN(s->len + READ_BYTES, (size_t)SOURCE_LINE_MAX));
-    ssize_t n = read(s->opts.fd, s->in + s->len, MIN(s->size, (size_t)SOURCE_LINE_MAX) - s->len);
+    size_t room = MIN(s->size, (size_t)SOURCE_LINE_MAX) - s->len;
+    ssize_t n = wait_for_input(s) ? read(s->opts.fd, s->in + s->len, room) : 0;
     if (n < 0 && errno != EINTR) {
         strbuf_addf(why, "cannot read: %s", strerror(errno));
         return -errno;
@@ -81,18 +96,35 @@ static int fill(struct source *s, struct strbuf *why)
     return 0;
 }
 
+/* Where the line ends, of which `seen` bytes were looked at before; NULL where that is not read. */
+static char *line_end(const struct source *s, size_t seen)
+{
+    char *from = s->in + s->at + seen;
+    size_t len = s->len - s->at - seen;
+    char *nl = len ? memchr(from, '\n', len) : NULL;
+
+    if (s->opts.kind != SOURCE_FORMATTED || len == 0)
+        return nl;
+    char *cr = memchr(from, '\r', nl ? (size_t)(nl - from) : len);
+    return cr ? cr : nl;
+}
+
 /* 1 and a line without its end; 0 at the end. A last line may lack its line feed. */
 static int next_line(struct source *s, struct str *ret, struct strbuf *why)
 {
     size_t seen = 0;
 
     for (;;) {
-        char *nl = s->len - s->at > seen ? memchr(s->in + s->at + seen, '\n', s->len - s->at - seen)
-                                         : NULL;
+        if (s->after_return && s->len > s->at) {
+            s->at += s->in[s->at] == '\n';
+            s->after_return = false;
+        }
+        char *nl = line_end(s, seen);
         size_t end = nl ? (size_t)(nl - s->in) : s->len;
         if (nl || (s->ended && end > s->at)) {
             *ret = (struct str){s->in + s->at, end - s->at};
             s->at = end + (nl ? 1 : 0);
+            s->after_return = nl && *nl == '\r';
             return 1;
         }
         if (s->ended)
@@ -240,10 +272,20 @@ static void generate(struct source *s, struct source_record *ret)
     ret->value = (struct str){s->generated, MAX(s->opts.size, (size_t)n)};
 }
 
+static int take_line(struct source *s, struct str line, struct source_record *ret,
+                     struct strbuf *why)
+{
+    if (s->opts.kind == SOURCE_JSON)
+        return take_object(s, line, ret, why);
+    if (s->opts.kind == SOURCE_LINES)
+        return split_line(s, line, ret, why);
+    int r = line_format_split(s->opts.format, line, s->taken + 1, ret, why);
+    return r < 0 ? r : 1;
+}
+
 int source_next(struct source *s, struct source_record *ret, struct strbuf *why)
 {
     struct str line;
-    int r = 1;
 
     drop_object(s);
     ret->key = ret->value = STR_NULL;
@@ -254,12 +296,16 @@ int source_next(struct source *s, struct source_record *ret, struct strbuf *why)
         return 0;
     if (s->opts.kind == SOURCE_GENERATED) {
         generate(s, ret);
-    } else {
-        r = next_line(s, &line, why);
-        if (r > 0)
-            r = s->opts.kind == SOURCE_JSON ? take_object(s, line, ret, why)
-                                            : split_line(s, line, ret, why);
+        s->taken++;
+        return 1;
     }
+    if (s->opts.prompt) {
+        fputs(s->opts.prompt, stdout);
+        fflush(stdout);
+    }
+    int r = next_line(s, &line, why);
+    if (r > 0)
+        r = take_line(s, line, ret, why);
     s->taken += r > 0;
     return r;
 }

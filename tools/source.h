@@ -7,6 +7,8 @@
  *              is null, {"base64":"..."} bytes, anything else is JSON text; headers may also
  *              be a list of [name, value].
  *   generated  "N xxx..." of a given size, N counting from 0
+ *   formatted  lines as kafka-console-producer reads them (line_format.h); they end with a line
+ *              feed, a carriage return or both
  *
  * Lines may be of any length up to SOURCE_LINE_MAX. Thread: the main one.
  */
@@ -16,15 +18,22 @@
 
 enum { SOURCE_LINE_MAX = 256 << 20 };
 
-enum source_kind { SOURCE_LINES, SOURCE_JSON, SOURCE_GENERATED };
+enum source_kind { SOURCE_LINES, SOURCE_JSON, SOURCE_GENERATED, SOURCE_FORMATTED };
+
+struct line_format;
 
 struct source_opts {
     enum source_kind kind;
-    int fd;                    /* lines are read from here */
-    const char *key_separator; /* NULL: lines have no key */
-    const char *null_marker;   /* a key or value that is just this is null; NULL: none */
-    uint64_t count;            /* at most so many; UINT64_MAX: no limit */
-    size_t size;               /* of generated values */
+    int fd;                     /* lines are read from here */
+    const char *key_separator;  /* NULL: lines have no key */
+    const char *null_marker;    /* a key or value that is just this is null; NULL: none */
+    uint64_t count;             /* at most so many; UINT64_MAX: no limit */
+    size_t size;                /* of generated values */
+    struct line_format *format; /* of formatted lines; borrowed */
+    const char *prompt;         /* printed before each line is read; NULL: none */
+    /* Called now and then while there is nothing to read; NULL: reading just waits. */
+    void (*on_idle)(void *ctx);
+    void *idle_ctx;
 };
 
 struct source_header {
@@ -32,7 +41,7 @@ struct source_header {
     struct str value; /* null is possible */
 };
 
-enum { SOURCE_HEADERS_MAX = 64 };
+enum { SOURCE_HEADERS_MAX = 256 };
 
 /* Borrows from the source until the next one is taken. */
 struct source_record {

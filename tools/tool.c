@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static void say_line(const struct invocation *inv, const char *fmt, va_list ap)
 {
@@ -42,4 +43,22 @@ int tool_done(const struct invocation *inv)
     if (errno == EPIPE) /* whoever reads has seen enough */
         return TOOL_FAILED;
     return tool_fail(inv, "cannot write to standard output: %s", strerror(errno));
+}
+
+int tool_write(struct strbuf *out, struct strbuf *why)
+{
+    size_t at = 0;
+    int r = 0;
+
+    fflush(stdout);
+    while (r == 0 && at < out->len) {
+        ssize_t n = write(STDOUT_FILENO, out->s + at, out->len - at);
+        if (n < 0 && errno != EINTR)
+            r = -errno;
+        at += (size_t)MAX(n, (ssize_t)0);
+    }
+    if (r < 0 && r != -EPIPE)
+        strbuf_addf(why, "cannot write to standard output: %s", strerror(-r));
+    strbuf_reset(out);
+    return r;
 }

@@ -32,15 +32,24 @@ int tool_fail(const struct invocation *inv, const char *fmt, ...) PRINTF_LIKE(2,
 int tool_misused(const struct invocation *inv, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Flushes stdout; TOOL_FAILED, said on stderr, where what was printed could not be written. */
 int tool_done(const struct invocation *inv);
+/* Writes the buffer to stdout, at once, and empties it; -EPIPE where whoever read has gone, another
+ * -errno with the reason. */
+int tool_write(struct strbuf *out, struct strbuf *why) MUST_CHECK;
 
 int cmd_api_versions(const struct invocation *inv);
 int cmd_can_stop(const struct invocation *inv);
 int cmd_configs(const struct invocation *inv);
+int cmd_console_consumer(const struct invocation *inv);
+int cmd_console_producer(const struct invocation *inv);
 int cmd_consume(const struct invocation *inv);
+int cmd_consumer_perf(const struct invocation *inv);
 int cmd_dump_log(const struct invocation *inv);
 int cmd_groups(const struct invocation *inv);
 int cmd_log_dirs(const struct invocation *inv);
 int cmd_produce(const struct invocation *inv);
+int cmd_producer_perf(const struct invocation *inv);
 int cmd_reassign(const struct invocation *inv);
 int cmd_topics(const struct invocation *inv);
 int cmd_why(const struct invocation *inv);
+int cmd_verifiable_consumer(const struct invocation *inv);
+int cmd_verifiable_producer(const struct invocation *inv);

@@ -33,16 +33,12 @@ static struct str unquoted(struct str s)
     return s;
 }
 
-int topic_filter_new(const char *text, struct topic_filter **ret, struct strbuf *why)
+static int compile(struct topic_filter *f, struct strbuf *why)
 {
-    CLEANUP(topic_filter_free_p) struct topic_filter *f = xnew(struct topic_filter);
-    CLEANUP(strbuf_deinit) struct strbuf quoted = {0};
+    struct str s = strbuf_str(&f->text);
     size_t at;
     int code;
 
-    clean(&quoted, text);
-    strbuf_add_str(&f->text, unquoted(strbuf_str(&quoted)));
-    struct str s = strbuf_str(&f->text);
     f->code =
         pcre2_compile((PCRE2_SPTR)s.p, s.len, PCRE2_ANCHORED | PCRE2_ENDANCHORED, &code, &at, NULL);
     if (!f->code) {
@@ -50,8 +46,29 @@ int topic_filter_new(const char *text, struct topic_filter **ret, struct strbuf 
         return -EINVAL;
     }
     f->data = pcre2_match_data_create_from_pattern(f->code, NULL);
-    *ret = TAKE(f);
     return 0;
+}
+
+int topic_filter_new(const char *text, struct topic_filter **ret, struct strbuf *why)
+{
+    CLEANUP(topic_filter_free_p) struct topic_filter *f = xnew(struct topic_filter);
+    CLEANUP(strbuf_deinit) struct strbuf quoted = {0};
+
+    clean(&quoted, text);
+    strbuf_add_str(&f->text, unquoted(strbuf_str(&quoted)));
+    int r = compile(f, why);
+    *ret = r < 0 ? NULL : TAKE(f);
+    return r;
+}
+
+int topic_filter_new_exact(const char *text, struct topic_filter **ret, struct strbuf *why)
+{
+    CLEANUP(topic_filter_free_p) struct topic_filter *f = xnew(struct topic_filter);
+
+    strbuf_addz(&f->text, text);
+    int r = compile(f, why);
+    *ret = r < 0 ? NULL : TAKE(f);
+    return r;
 }
 
 struct topic_filter *topic_filter_free(struct topic_filter *f)

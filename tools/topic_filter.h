@@ -13,6 +13,9 @@ struct topic_filter;
 
 /* -EINVAL and "X is an invalid regex." */
 int topic_filter_new(const char *text, struct topic_filter **ret, struct strbuf *why) MUST_CHECK;
+/* The expression as it is, without dropping anything: that of --include. */
+int topic_filter_new_exact(const char *text, struct topic_filter **ret, struct strbuf *why)
+    MUST_CHECK;
 /* NULL-safe, returns NULL. */
 struct topic_filter *topic_filter_free(struct topic_filter *f);
 void topic_filter_free_p(struct topic_filter **f);

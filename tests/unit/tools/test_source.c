@@ -1,6 +1,7 @@
 #include "tools/source.h"
 
 #include "tests/support/test_main.h"
+#include "tools/line_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,6 +100,29 @@ START_TEST(key_ends_at_the_first_separator)
 }
 END_TEST
 
+START_TEST(formatted_lines_end_as_java_has_it)
+{
+    struct source_opts opts = {.kind = SOURCE_FORMATTED, .count = UINT64_MAX};
+    const struct props none = {0};
+
+    ck_assert_int_eq(line_format_new(&none, &opts.format, &why), 0);
+    opts.fd = fd_of("a\r\nb\r\rc\n\nd");
+    struct source *s = source_new(&opts);
+    expect(s, NULL, "a");
+    expect(s, NULL, "b");
+    expect(s, NULL, "");
+    expect(s, NULL, "c");
+    expect(s, NULL, "");
+    expect(s, NULL, "d");
+    expect_end(s);
+    opts.fd = fd_of("a\r\n");
+    s = source_new(&opts);
+    expect(s, NULL, "a");
+    expect_end(s);
+    line_format_free(opts.format);
+}
+END_TEST
+
 START_TEST(json_takes_text_nulls_bytes_and_values)
 {
     struct source *s = source_of(SOURCE_JSON,
@@ -174,7 +198,7 @@ END_TEST
 
 TEST_MAIN("tools/source", lines_with_empty_ones_and_without_the_last_line_feed,
           line_longer_than_a_read, key_ends_at_the_first_separator,
-          json_takes_text_nulls_bytes_and_values, json_headers_are_an_object_or_pairs,
-          json_that_is_no_record_is_refused_with_its_line,
+          formatted_lines_end_as_java_has_it, json_takes_text_nulls_bytes_and_values,
+          json_headers_are_an_object_or_pairs, json_that_is_no_record_is_refused_with_its_line,
           generated_records_count_and_have_their_size,
           generated_records_are_never_shorter_than_their_number)
