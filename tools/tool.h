@@ -38,6 +38,7 @@ int cmd_can_stop(const struct invocation *inv);
 int cmd_configs(const struct invocation *inv);
 int cmd_consume(const struct invocation *inv);
 int cmd_dump_log(const struct invocation *inv);
+int cmd_elect(const struct invocation *inv);
 int cmd_groups(const struct invocation *inv);
 int cmd_log_dirs(const struct invocation *inv);
 int cmd_produce(const struct invocation *inv);
