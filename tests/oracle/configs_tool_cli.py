@@ -14,6 +14,7 @@ import argparse
 import base64
 import hashlib
 import hmac
+import json
 import os
 import re
 import shutil
@@ -190,8 +191,39 @@ RUNNING = [show(BROKER), show(DEFAULTS), show(types("brokers")), show(types("use
            add(DEFAULTS, "log.cleaner.threads=2"), drop(DEFAULTS, "log.cleaner.threads")]
 NOWHERE = [show(USER), show(types("users")), show(BROKER), add(USER, "SCRAM-SHA-256=[password=x]"),
            add(BROKER, "log.cleaner.threads=2"), drop(USER, "SCRAM-SHA-256")]
+PREFERRED = ["--election-type", "preferred"]
+ONE = [*PREFERRED, "--topic", "e", "--partition"]
+ELECT_BARE = [[], ["--help"], ["--version"], [*PREFERRED, "--all-topic-partitions"], ["--topic", "t"],
+              ["--bootstrap-server", "foo", *PREFERRED, "--all-topic-partitions"],
+              ["--bootstrap-server", "", *PREFERRED, "--all-topic-partitions"]]
+ELECT_ERRORS = [
+    [], ["--foo"], ["--election-type"], PREFERRED, ["--election-type", "foo", "--all-topic-partitions"],
+    ["--election-type", "", "--all-topic-partitions"], [*PREFERRED, *PREFERRED, "--all-topic-partitions"],
+    [*PREFERRED, "--topic", "t"], [*PREFERRED, "--partition", "0"], [*PREFERRED, "--partition", "0", "--all-topic-partitions"],
+    [*ONE, "0", "--all-topic-partitions"], [*ONE, "0", "--path-to-json-file", "x"], [*ONE, "x"],
+    [*PREFERRED, "--path-to-json-file", "/nonexistent"],
+    *[[*PREFERRED, "--path-to-json-file", "{elect-%s}" % name]
+      for name in ("none", "missing", "empty", "text", "twice", "string", "half")],
+    [*PREFERRED, "--all-topic-partitions", "--admin.config", "/nonexistent"],
+    [*PREFERRED, "--topic", "nothing", "--partition", "0"], [*PREFERRED, "--topic", "a b", "--partition", "0"],
+    [*PREFERRED, "--topic", "", "--partition", "0"], [*ONE, "9"], [*ONE, "-1"],
+    ["--election-type", "UNCLEAN", "--topic", "t", "--partition", "0"], ["--election-type", "unclean", "--all-topic-partitions"],
+]
+# Of topic e, whose partitions are led by the second of their two replicas.
+ELECT = [["--election-type", "Preferred", "--topic", "e", "--partition", "0"], [*ONE, "0"],
+         [*PREFERRED, "--path-to-json-file", "{elect-some}"], [*PREFERRED, "stray", "--all-topic-partitions"],
+         [*PREFERRED, "--all-topic-partitions"], [*PREFERRED, "--path-to-json-file", "{elect-some}"]]
+
+
+def partitions(*entries):
+    return json.dumps({"partitions": [{"topic": topic, "partition": n} for topic, n in entries]})
+
+
 FILES = {"{file}": "cleanup.policy=compact\n# c\nmin.compaction.lag.ms : 6\nfile.delete.delay.ms=\\\n  70000\n",
-         "{bad}": "a$b=4\n",
+         "{bad}": "a$b=4\n", "{elect-none}": partitions(), "{elect-missing}": "{}", "{elect-empty}": "", "{elect-text}": "xx",
+         "{elect-twice}": partitions(("t", 0), ("t", 0), ("e", 1), ("e", 1)), "{elect-string}": partitions(("t", "0")),
+         "{elect-half}": '{"partitions":[{"topic":"t"}]}',
+         "{elect-some}": partitions(("e", 1), ("e", 2), ("e", 3), ("e", 0), ("t", 0), ("nothing", 0), ("e", 77)),
          "{broker}": "".join(f"log.cleaner.io.buffer.size={n}00000\nown.key{n}=\\u00e9 {n}\n" for n in range(5, 25))}
 
 
@@ -239,7 +271,7 @@ def plain(text):
     return re.sub(r"initializationVector:[^\"\s]*?encryptedPassword:[\w+/=]+", sealed_shape, text)
 
 
-def visible(answer, args):
+def visible(answer, args, tool="kafka-configs"):
     code, out, err = answer
     if "--version" in args:
         out = re.sub(r"^3\.9\.\d+$", "3.9", out.strip())
@@ -249,6 +281,8 @@ def visible(answer, args):
         told = told[:1]
     if not args or "--help" in args:
         told = ["help"] if told else []
+    if tool == "kafka-leader-election":
+        told = told[:1] if code else []
     # what stands below another exception is told by ours, too
     told = [line for line in told if not line.startswith("org.apache.kafka.common.errors.MismatchedEndpoint")]
     return code, plain(out), told
@@ -264,7 +298,7 @@ class Check:
                 f.write(FILES[name])
 
     def run(self, tool, side, args):
-        return visible((self.kafkas.run if side == "jav" else ours)(tool, args), args)
+        return visible((self.kafkas.run if side == "jav" else ours)(tool, args), args, tool)
 
     def count(self, what, kafkas, klamms):
         if kafkas == klamms:
@@ -301,6 +335,24 @@ class Check:
         for step, kafkas, klamms in zip(steps, *found):
             self.count(" ".join(step), kafkas, klamms)
 
+    def elections(self, where):
+        """The order of the replicas is turned round for each tool, so that there is something to elect."""
+        found = []
+        for side, replicas in (("jav", [2, 1]), ("our", [1, 2])):
+            path = self.files["{file}"] + ".moves"
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump({"partitions": [{"topic": "e", "partition": n, "replicas": replicas} for n in range(8)]}, f)
+            for action in ("--execute", *["--verify"] * 20):
+                out = ours("kafka-reassign-partitions", [*where, action, "--reassignment-json-file", path])[1]
+                if out.count("is completed") == 8:
+                    break
+                time.sleep(0.1)
+            time.sleep(0.5)
+            found.append([self.run("kafka-leader-election", side, where + [self.files.get(a, a) for a in args])
+                          for args in ELECT])
+        for args, kafkas, klamms in zip(ELECT, *found):
+            self.count("kafka-leader-election " + " ".join(args), kafkas, klamms)
+
     def zookeeper(self, address):
         tree = Tree(int(address.rsplit(":", 1)[1]))
         for side in ("/jav", "/our"):
@@ -325,6 +377,7 @@ class Check:
 def compare(check, bootstrap, zookeeper):
     where = ["--bootstrap-server", bootstrap]
     check.kafkas.run("kafka-topics", [*where, "--create", "--topic", "t", "--replica-assignment", "1:2"])
+    check.kafkas.run("kafka-topics", [*where, "--create", "--topic", "e", "--replica-assignment", ",".join(["1:2"] * 8)])
     for i in range(20):  # enough for Java's table to have grown
         check.kafkas.run("kafka-topics", [*where, "--create", "--topic", f"more-{i}", "--replica-assignment", "1"])
     for args in BARE:
@@ -335,6 +388,11 @@ def compare(check, bootstrap, zookeeper):
     for steps in ROUNDS:
         check.round(where, steps)
     check.zookeeper(zookeeper)
+    for args in ELECT_BARE:
+        check.both("kafka-leader-election", args)
+    for args in ELECT_ERRORS:
+        check.both("kafka-leader-election", where + args)
+    check.elections(where)
 
 
 def main():
