@@ -331,7 +331,7 @@ class Check:
                     answer = self.run("kafka-configs", side, args)
                 found[-1].append(answer)
                 if "--alter" in args and answer[0] == 0:
-                    time.sleep(0.1)
+                    time.sleep(0.05)
         for step, kafkas, klamms in zip(steps, *found):
             self.count(" ".join(step), kafkas, klamms)
 
@@ -347,7 +347,7 @@ class Check:
                 if out.count("is completed") == 8:
                     break
                 time.sleep(0.1)
-            time.sleep(0.5)
+            time.sleep(0.3)
             found.append([self.run("kafka-leader-election", side, where + [self.files.get(a, a) for a in args])
                           for args in ELECT])
         for args, kafkas, klamms in zip(ELECT, *found):
