@@ -6,7 +6,8 @@
 Without --bootstrap it starts two of Kafka's brokers and ends them. Rounds of command lines run with Kafka's tool, then
 with ours, and leave things as they found them; standard output, exit code and the first lines of standard error must
 be the same. In the form with --zookeeper each tool has a chroot of its own, and after each change the znodes below it
-must hold the same bytes: but for salts, and what follows from them. Credentials are checked against their passwords.
+must hold the same bytes, but for salts and what follows from them: credentials are checked against their passwords, and
+Kafka's own class opens sealed ones.
 Ends with one line of counts.
 """
 
@@ -28,7 +29,8 @@ import topics_cli
 from configs_cli import ZooKeeper
 from topics_cli import ROOT, Kafkas, ours
 
-topics_cli.CLASSES["kafka-leader-election"] = "org.apache.kafka.tools.LeaderElectionCommand"
+topics_cli.CLASSES.update({"kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
+                           "sealed": "SealedReader"})
 T, USER, BROKER, DEFAULTS = ["--topic", "t"], ["--user", "u"], ["--broker", "1"], ["--broker-defaults"]
 
 
@@ -258,17 +260,27 @@ def scram_shape(match):
     return f"{name}<of no password>"
 
 
-def sealed_shape(match):
-    pairs = dict(item.rsplit(":", 1) for item in match[0].split(","))
-    for name in ("salt", "encryptedPassword", "initializationVector"):
-        pairs[name] = len(pairs[name])
-    return f"<sealed {pairs}>"
+class Sealed:
+    """Passwords as they stand in ZooKeeper: Kafka's own class opens them."""
+
+    kafkas, known = None, {}
+
+    @classmethod
+    def shape(cls, match):
+        text = match[0]
+        if text not in cls.known:
+            code, password, _ = cls.kafkas.run("sealed", ["s", text])
+            pairs = dict(item.rsplit(":", 1) for item in text.split(","))
+            for name in ("salt", "encryptedPassword", "initializationVector"):
+                pairs[name] = len(pairs[name])
+            cls.known[text] = f"<sealed {password if code == 0 else 'for ever'} {pairs}>"
+        return cls.known[text]
 
 
 def plain(text):
     """Without what is random."""
     text = re.sub(r"(SCRAM-SHA-\d+)(?:=|\":\")(salt=[^\"\s]*?iterations=\d+)", scram_shape, text)
-    return re.sub(r"initializationVector:[^\"\s]*?encryptedPassword:[\w+/=]+", sealed_shape, text)
+    return re.sub(r"initializationVector:[^\"\s]*?encryptedPassword:[\w+/=]+", Sealed.shape, text)
 
 
 def visible(answer, args, tool="kafka-configs"):
@@ -408,6 +420,7 @@ def main():
         return 0
     folder = tempfile.mkdtemp(prefix="klamm-configs-tool-")
     kafkas = Kafkas(libs.stdout.strip())
+    Sealed.kafkas = kafkas
     check = Check(kafkas, options, folder)
     try:
         bootstrap = options.bootstrap or topics_cli.start(folder + "/c", "kafka", "--brokers", "2")
