@@ -256,7 +256,7 @@ def scram_shape(match):
         stored = hashlib.new(digest, hmac.digest(salted, b"Client Key", digest)).digest()
         server = hmac.digest(salted, b"Server Key", digest)
         if stored == base64.b64decode(pairs["stored_key"]) and server == base64.b64decode(pairs["server_key"]):
-            return f"{name}<of {password}, {pairs['iterations']}, {len(salt) in (25, 26)}>"
+            return f"{name}<of {password}, {pairs['iterations']}, {20 < len(salt) < 27}>"
     return f"{name}<of no password>"
 
 
