@@ -69,6 +69,12 @@ static const struct {
      "it.",
      NULL},
     {UNSTABLE_OFFSET_COMMIT, "There are unstable offsets that need to be cleared.", NULL},
+    {PREFERRED_LEADER_NOT_AVAILABLE, "The preferred leader was not available.", NULL},
+    {ELIGIBLE_LEADERS_NOT_AVAILABLE, "Eligible topic partition leaders are not available.", NULL},
+    {ELECTION_NOT_NEEDED, "Leader election not needed for topic partition.", NULL},
+    {RESOURCE_NOT_FOUND, "A request illegally referred to a resource that does not exist.", NULL},
+    {UNACCEPTABLE_CREDENTIAL, "Requested credential would not meet criteria for acceptability.",
+     NULL},
     {THROTTLING_QUOTA_EXCEEDED, "The throttling quota has been exceeded.", NULL},
 };
 

@@ -59,9 +59,8 @@ static const struct opt_spec specs[] = {
 };
 
 static const struct opts_def def = {
-    "This tool helps to manipulate and describe entity config for a topic, client, user, broker, "
-    "ip or client-metrics",
-    specs, ARRAY_LEN(specs)};
+    "show and change settings of topics and brokers, quotas, SCRAM credentials", specs,
+    ARRAY_LEN(specs)};
 
 /* ---- failures ---- */
 

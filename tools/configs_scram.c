@@ -11,6 +11,7 @@
 
 /* ---- changing ---- */
 
+/* One without a password is not sent: 1. */
 static int add_upsertion(struct configs *c, enum scram_mechanism m, const char *text,
                          struct alter_user_scram_credentials_request *req)
 {
@@ -18,10 +19,8 @@ static int add_upsertion(struct configs *c, enum scram_mechanism m, const char *
     uint8_t *room = arena_alloc(&c->arena, SCRAM_SALT + SCRAM_KEY_MAX);
     int r = scram_parse(m, text, false, &given, &c->why);
 
-    if (r < 0)
-        return r;
-    if (given.password.len == 0)
-        return configs_refused(c, UNACCEPTABLE_CREDENTIAL, STR("Password must not be empty"));
+    if (r < 0 || given.password.len == 0)
+        return r < 0 ? r : 1;
     scram_salt(room);
     scram_salted_password(m, given.password, slice_of(room, SCRAM_SALT), given.iterations,
                           room + SCRAM_SALT);
@@ -36,9 +35,12 @@ static int add_upsertion(struct configs *c, enum scram_mechanism m, const char *
     return 0;
 }
 
-static int fill(struct configs *c, struct alter_user_scram_credentials_request *req)
+static int fill(struct configs *c, struct alter_user_scram_credentials_request *req,
+                bool *ret_is_empty)
 {
     int r = 0;
+
+    *ret_is_empty = false;
 
     msg_init(&alter_user_scram_credentials_request_desc, req);
     req->deletions = arena_new_array(
@@ -49,10 +51,12 @@ static int fill(struct configs *c, struct alter_user_scram_credentials_request *
         req->deletions[req->deletions_count++] =
             (struct alter_user_scram_credentials_request_deletion){
                 str_of(c->names.v[0]), (int8_t)scram_mechanism(str_of(c->drop.v[i]))};
-    for (size_t i = 0; i < c->add.count && r == 0; i++)
+    for (size_t i = 0; i < c->add.count && r >= 0; i++) {
         r = add_upsertion(c, (enum scram_mechanism)scram_mechanism(str_of(c->add.v[i].key)),
                           c->add.v[i].value, req);
-    return r;
+        *ret_is_empty = *ret_is_empty || r > 0;
+    }
+    return MIN(r, 0);
 }
 
 static int send(struct configs *c, const struct alter_user_scram_credentials_request *req)
@@ -100,9 +104,12 @@ int configs_alter_scram(struct configs *c)
                              "Altering user SCRAM credentials should never occur for more zero or "
                              "multiple users: List(%s, %s)",
                              c->names.v[0], c->names.v[1]);
-    int r = fill(c, &req);
-    if (r == 0 && req.deletions_count + req.upsertions_count && !c->is_dry)
+    bool is_empty;
+    int r = fill(c, &req, &is_empty);
+    if (r == 0 && c->add.count + c->drop.count && !c->is_dry)
         r = send(c, &req);
+    if (r == 0 && is_empty)
+        r = configs_refused(c, UNACCEPTABLE_CREDENTIAL, STR("Password must not be empty"));
     if (r == 0 && !c->as_kafka)
         say_changed(c);
     return r;

@@ -21,6 +21,8 @@ static const struct tool tools[] = {
     {"topics", "kafka-topics", cmd_topics, "create, list, describe, alter and delete topics"},
     {"configs", "kafka-configs", cmd_configs,
      "settings of topics and brokers, quotas, SCRAM credentials"},
+    {"elect", "kafka-leader-election", cmd_elect,
+     "elect leaders: the preferred, or any that is up"},
     {"reassign", "kafka-reassign-partitions", cmd_reassign,
      "move partitions to other brokers, change how many replicas they have"},
     {"groups", "kafka-consumer-groups", cmd_groups,

@@ -44,6 +44,7 @@ int cmd_console_producer(const struct invocation *inv);
 int cmd_consume(const struct invocation *inv);
 int cmd_consumer_perf(const struct invocation *inv);
 int cmd_dump_log(const struct invocation *inv);
+int cmd_elect(const struct invocation *inv);
 int cmd_groups(const struct invocation *inv);
 int cmd_log_dirs(const struct invocation *inv);
 int cmd_produce(const struct invocation *inv);

@@ -6,7 +6,8 @@
 Without --bootstrap it starts two of Kafka's brokers and ends them. Rounds of command lines run with Kafka's tool, then
 with ours, and leave things as they found them; standard output, exit code and the first lines of standard error must
 be the same. In the form with --zookeeper each tool has a chroot of its own, and after each change the znodes below it
-must hold the same bytes: but for salts, and what follows from them. Credentials are checked against their passwords.
+must hold the same bytes, but for salts and what follows from them: credentials are checked against their passwords, and
+Kafka's own class opens sealed ones.
 Ends with one line of counts.
 """
 
@@ -14,6 +15,7 @@ import argparse
 import base64
 import hashlib
 import hmac
+import json
 import os
 import re
 import shutil
@@ -27,7 +29,8 @@ import topics_cli
 from configs_cli import ZooKeeper
 from topics_cli import ROOT, Kafkas, ours
 
-topics_cli.CLASSES["kafka-leader-election"] = "org.apache.kafka.tools.LeaderElectionCommand"
+topics_cli.CLASSES.update({"kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
+                           "sealed": "SealedReader"})
 T, USER, BROKER, DEFAULTS = ["--topic", "t"], ["--user", "u"], ["--broker", "1"], ["--broker-defaults"]
 
 
@@ -190,8 +193,39 @@ RUNNING = [show(BROKER), show(DEFAULTS), show(types("brokers")), show(types("use
            add(DEFAULTS, "log.cleaner.threads=2"), drop(DEFAULTS, "log.cleaner.threads")]
 NOWHERE = [show(USER), show(types("users")), show(BROKER), add(USER, "SCRAM-SHA-256=[password=x]"),
            add(BROKER, "log.cleaner.threads=2"), drop(USER, "SCRAM-SHA-256")]
+PREFERRED = ["--election-type", "preferred"]
+ONE = [*PREFERRED, "--topic", "e", "--partition"]
+ELECT_BARE = [[], ["--help"], ["--version"], [*PREFERRED, "--all-topic-partitions"], ["--topic", "t"],
+              ["--bootstrap-server", "foo", *PREFERRED, "--all-topic-partitions"],
+              ["--bootstrap-server", "", *PREFERRED, "--all-topic-partitions"]]
+ELECT_ERRORS = [
+    [], ["--foo"], ["--election-type"], PREFERRED, ["--election-type", "foo", "--all-topic-partitions"],
+    ["--election-type", "", "--all-topic-partitions"], [*PREFERRED, *PREFERRED, "--all-topic-partitions"],
+    [*PREFERRED, "--topic", "t"], [*PREFERRED, "--partition", "0"], [*PREFERRED, "--partition", "0", "--all-topic-partitions"],
+    [*ONE, "0", "--all-topic-partitions"], [*ONE, "0", "--path-to-json-file", "x"], [*ONE, "x"],
+    [*PREFERRED, "--path-to-json-file", "/nonexistent"],
+    *[[*PREFERRED, "--path-to-json-file", "{elect-%s}" % name]
+      for name in ("none", "missing", "empty", "text", "twice", "string", "half")],
+    [*PREFERRED, "--all-topic-partitions", "--admin.config", "/nonexistent"],
+    [*PREFERRED, "--topic", "nothing", "--partition", "0"], [*PREFERRED, "--topic", "a b", "--partition", "0"],
+    [*PREFERRED, "--topic", "", "--partition", "0"], [*ONE, "9"], [*ONE, "-1"],
+    ["--election-type", "UNCLEAN", "--topic", "t", "--partition", "0"], ["--election-type", "unclean", "--all-topic-partitions"],
+]
+# Of topic e, whose partitions are led by the second of their two replicas.
+ELECT = [["--election-type", "Preferred", "--topic", "e", "--partition", "0"], [*ONE, "0"],
+         [*PREFERRED, "--path-to-json-file", "{elect-some}"], [*PREFERRED, "stray", "--all-topic-partitions"],
+         [*PREFERRED, "--all-topic-partitions"], [*PREFERRED, "--path-to-json-file", "{elect-some}"]]
+
+
+def partitions(*entries):
+    return json.dumps({"partitions": [{"topic": topic, "partition": n} for topic, n in entries]})
+
+
 FILES = {"{file}": "cleanup.policy=compact\n# c\nmin.compaction.lag.ms : 6\nfile.delete.delay.ms=\\\n  70000\n",
-         "{bad}": "a$b=4\n",
+         "{bad}": "a$b=4\n", "{elect-none}": partitions(), "{elect-missing}": "{}", "{elect-empty}": "", "{elect-text}": "xx",
+         "{elect-twice}": partitions(("t", 0), ("t", 0), ("e", 1), ("e", 1)), "{elect-string}": partitions(("t", "0")),
+         "{elect-half}": '{"partitions":[{"topic":"t"}]}',
+         "{elect-some}": partitions(("e", 1), ("e", 2), ("e", 3), ("e", 0), ("t", 0), ("nothing", 0), ("e", 77)),
          "{broker}": "".join(f"log.cleaner.io.buffer.size={n}00000\nown.key{n}=\\u00e9 {n}\n" for n in range(5, 25))}
 
 
@@ -222,24 +256,34 @@ def scram_shape(match):
         stored = hashlib.new(digest, hmac.digest(salted, b"Client Key", digest)).digest()
         server = hmac.digest(salted, b"Server Key", digest)
         if stored == base64.b64decode(pairs["stored_key"]) and server == base64.b64decode(pairs["server_key"]):
-            return f"{name}<of {password}, {pairs['iterations']}, {len(salt) in (25, 26)}>"
+            return f"{name}<of {password}, {pairs['iterations']}, {20 < len(salt) < 27}>"
     return f"{name}<of no password>"
 
 
-def sealed_shape(match):
-    pairs = dict(item.rsplit(":", 1) for item in match[0].split(","))
-    for name in ("salt", "encryptedPassword", "initializationVector"):
-        pairs[name] = len(pairs[name])
-    return f"<sealed {pairs}>"
+class Sealed:
+    """Passwords as they stand in ZooKeeper: Kafka's own class opens them."""
+
+    kafkas, known = None, {}
+
+    @classmethod
+    def shape(cls, match):
+        text = match[0]
+        if text not in cls.known:
+            code, password, _ = cls.kafkas.run("sealed", ["s", text])
+            pairs = dict(item.rsplit(":", 1) for item in text.split(","))
+            for name in ("salt", "encryptedPassword", "initializationVector"):
+                pairs[name] = len(pairs[name])
+            cls.known[text] = f"<sealed {password if code == 0 else 'for ever'} {pairs}>"
+        return cls.known[text]
 
 
 def plain(text):
     """Without what is random."""
     text = re.sub(r"(SCRAM-SHA-\d+)(?:=|\":\")(salt=[^\"\s]*?iterations=\d+)", scram_shape, text)
-    return re.sub(r"initializationVector:[^\"\s]*?encryptedPassword:[\w+/=]+", sealed_shape, text)
+    return re.sub(r"initializationVector:[^\"\s]*?encryptedPassword:[\w+/=]+", Sealed.shape, text)
 
 
-def visible(answer, args):
+def visible(answer, args, tool="kafka-configs"):
     code, out, err = answer
     if "--version" in args:
         out = re.sub(r"^3\.9\.\d+$", "3.9", out.strip())
@@ -249,6 +293,8 @@ def visible(answer, args):
         told = told[:1]
     if not args or "--help" in args:
         told = ["help"] if told else []
+    if tool == "kafka-leader-election":
+        told = told[:1] if code else []
     # what stands below another exception is told by ours, too
     told = [line for line in told if not line.startswith("org.apache.kafka.common.errors.MismatchedEndpoint")]
     return code, plain(out), told
@@ -264,7 +310,7 @@ class Check:
                 f.write(FILES[name])
 
     def run(self, tool, side, args):
-        return visible((self.kafkas.run if side == "jav" else ours)(tool, args), args)
+        return visible((self.kafkas.run if side == "jav" else ours)(tool, args), args, tool)
 
     def count(self, what, kafkas, klamms):
         if kafkas == klamms:
@@ -297,9 +343,27 @@ class Check:
                     answer = self.run("kafka-configs", side, args)
                 found[-1].append(answer)
                 if "--alter" in args and answer[0] == 0:
-                    time.sleep(0.1)
+                    time.sleep(0.05)
         for step, kafkas, klamms in zip(steps, *found):
             self.count(" ".join(step), kafkas, klamms)
+
+    def elections(self, where):
+        """The order of the replicas is turned round for each tool, so that there is something to elect."""
+        found = []
+        for side, replicas in (("jav", [2, 1]), ("our", [1, 2])):
+            path = self.files["{file}"] + ".moves"
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump({"partitions": [{"topic": "e", "partition": n, "replicas": replicas} for n in range(8)]}, f)
+            for action in ("--execute", *["--verify"] * 20):
+                out = ours("kafka-reassign-partitions", [*where, action, "--reassignment-json-file", path])[1]
+                if out.count("is completed") == 8:
+                    break
+                time.sleep(0.1)
+            time.sleep(0.3)
+            found.append([self.run("kafka-leader-election", side, where + [self.files.get(a, a) for a in args])
+                          for args in ELECT])
+        for args, kafkas, klamms in zip(ELECT, *found):
+            self.count("kafka-leader-election " + " ".join(args), kafkas, klamms)
 
     def zookeeper(self, address):
         tree = Tree(int(address.rsplit(":", 1)[1]))
@@ -325,6 +389,7 @@ class Check:
 def compare(check, bootstrap, zookeeper):
     where = ["--bootstrap-server", bootstrap]
     check.kafkas.run("kafka-topics", [*where, "--create", "--topic", "t", "--replica-assignment", "1:2"])
+    check.kafkas.run("kafka-topics", [*where, "--create", "--topic", "e", "--replica-assignment", ",".join(["1:2"] * 8)])
     for i in range(20):  # enough for Java's table to have grown
         check.kafkas.run("kafka-topics", [*where, "--create", "--topic", f"more-{i}", "--replica-assignment", "1"])
     for args in BARE:
@@ -335,6 +400,11 @@ def compare(check, bootstrap, zookeeper):
     for steps in ROUNDS:
         check.round(where, steps)
     check.zookeeper(zookeeper)
+    for args in ELECT_BARE:
+        check.both("kafka-leader-election", args)
+    for args in ELECT_ERRORS:
+        check.both("kafka-leader-election", where + args)
+    check.elections(where)
 
 
 def main():
@@ -350,6 +420,7 @@ def main():
         return 0
     folder = tempfile.mkdtemp(prefix="klamm-configs-tool-")
     kafkas = Kafkas(libs.stdout.strip())
+    Sealed.kafkas = kafkas
     check = Check(kafkas, options, folder)
     try:
         bootstrap = options.bootstrap or topics_cli.start(folder + "/c", "kafka", "--brokers", "2")

@@ -198,7 +198,8 @@ class Kafkas:
         classes = os.path.join(ROOT, "build/oracle-tools")
         os.makedirs(classes, exist_ok=True)
         subprocess.run(["javac", "-nowarn", "-d", classes, "-cp", f"{libs}/*",
-                        os.path.join(ROOT, "tests/oracle/ToolSide.java")], check=True)
+                        *(os.path.join(ROOT, f"tests/oracle/{side}.java") for side in ("ToolSide", "SealedReader"))],
+                       check=True)
         log4j = os.path.join(ROOT, "deploy/local/kafka-log4j.properties")
         self.java = subprocess.Popen(
             ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
