@@ -67,19 +67,21 @@ class World:
 
     def joined(self, group, topics, **more):
         consumer = self.consumer(group, topics, **more)
+        deadline = time.time() + 60
         while not consumer.assignment():
             consumer.poll(50)
+            if time.time() > deadline:
+                raise RuntimeError(f"the consumer of {group} was given nothing")
         return consumer
 
     def left(self):
-        consumer = self.joined("left", ["t1"])
-        consumer.commit({TopicPartition("t1", p): OffsetAndMetadata(5 + p, "", -1) for p in range(3)})
-        consumer.close()
+        self.joined("left", ["t1"]).close()
+        self.commit("left", {("t1", p): 5 + p for p in range(3)})
 
     def stuck(self):
         """A member that does not poll any more keeps the second one waiting."""
+        self.commit("stuck", {("t1", 0): 2})
         consumer = self.joined("stuck", ["t1"], client_id="s1")
-        consumer.commit({TopicPartition("t1", 0): OffsetAndMetadata(2, "", -1)})
         self.start("stuck", ["t1"], client_id="s2")
         return consumer
 
