@@ -168,8 +168,8 @@ class Java:
 
     def __init__(self, libs, count=3):
         self.free = queue.Queue()
-        for _ in range(count):
-            self.free.put(Kafkas(libs))
+        for i in range(count):
+            self.free.put(Kafkas(libs, compiled=i > 0))
 
     def run(self, tool, args, stdin=b""):
         words = [topics_cli.CLASSES[tool] + "<" + base64.b64encode(stdin).decode(), *args]

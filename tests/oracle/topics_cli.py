@@ -194,12 +194,13 @@ STEPS = [
 class Kafkas:
     """Kafka's tools in one Java machine."""
 
-    def __init__(self, libs):
+    def __init__(self, libs, compiled=False):
         classes = os.path.join(ROOT, "build/oracle-tools")
         os.makedirs(classes, exist_ok=True)
-        subprocess.run(["javac", "-nowarn", "-d", classes, "-cp", f"{libs}/*",
-                        *(os.path.join(ROOT, f"tests/oracle/{side}.java") for side in ("ToolSide", "SealedReader"))],
-                       check=True)
+        if not compiled:
+            subprocess.run(["javac", "-nowarn", "-d", classes, "-cp", f"{libs}/*",
+                            *(os.path.join(ROOT, f"tests/oracle/{side}.java") for side in ("ToolSide", "SealedReader"))],
+                           check=True)
         log4j = os.path.join(ROOT, "deploy/local/kafka-log4j.properties")
         self.java = subprocess.Popen(
             ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
