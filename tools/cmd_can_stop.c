@@ -77,7 +77,7 @@ static struct why_asker begin_look(struct stop_command *c, struct why_facts *f)
 
 static void look(struct stop_command *c, struct why_texts *ret_hidden)
 {
-    struct why_asker ask = begin_look(c, &c->first);
+    struct why_asker ask = begin_look(c, &c->first), again = begin_look(c, &c->second);
 
     if (!why_ask_metadata(&ask))
         return;
@@ -89,8 +89,7 @@ static void look(struct stop_command *c, struct why_texts *ret_hidden)
     const struct why_broker *b = why_find_broker(&c->first, c->broker);
     if (b && b->is_listed)
         why_ask_hidden(&ask, c->broker, ret_hidden);
-    ask = begin_look(c, &c->second);
-    (void)why_ask_metadata(&ask);
+    (void)why_ask_metadata(&again);
 }
 
 static const struct {

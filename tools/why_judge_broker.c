@@ -323,7 +323,8 @@ static void judge_silent(const struct why_facts *f, const struct why_broker *b,
                 arena_printf(a,
                              "if its process is gone: its session ends within "
                              "zookeeper.session.timeout.ms, others take over; start broker %d "
-                             "again (it waits for the end of that session by itself)",
+                             "again (Klamm waits for the end of that session by itself, Apache "
+                             "Kafka is to be started after it)",
                              b->id));
     why_unblock(a, &w,
                 STR("if its process is there: it stands still (stopped, swapping, a hanging disk) "

@@ -265,7 +265,6 @@ static struct zk *open_session(struct why_facts *f, const char *connect, int64_t
     if (zk_start(zk, &why) < 0) {
         f->zk.answers = WHY_NO;
         f->zk.silence = arena_str(f->arena, strbuf_str(&why));
-        why_unasked(f, "ZooKeeper: %s", why.s);
         return zk_free(zk);
     }
     zk_status(zk, &status);
