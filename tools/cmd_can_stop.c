@@ -142,7 +142,7 @@ static int run(struct stop_command *c)
     why_finish(&all);
     const struct why_print_opts po = {
         .json = c->json, .lists_all = opts_has(c->o, CS_ALL), .verdict = verdict_text(c, v)};
-    why_print(&c->first, &all, &po);
+    why_print(&c->first, &all, &po, stdout);
     r = tool_done(c->o->inv);
     return r ? STOP_EXIT_IN_DOUBT : verdicts[v].code;
 }

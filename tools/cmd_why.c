@@ -269,7 +269,7 @@ static int gather(struct why_command *c)
     if (c->facts.brokers_answer == WHY_YES)
         ask_details(c);
     if (c->zk && c->subject != S_CONTROLLER)
-        why_zk_states(&c->facts, c->zk);
+        why_zk_states(&c->facts, zk_as_store(c->zk));
     if (c->facts.brokers_answer == WHY_YES)
         watch(c);
     return 0;
@@ -414,7 +414,7 @@ static int run(struct why_command *c)
     why_finish(&all);
     const struct why_print_opts po = {
         .json = c->json, .lists_all = opts_has(c->o, W_ALL), .well = well_text(c)};
-    why_print(&c->facts, &all, &po);
+    why_print(&c->facts, &all, &po, stdout);
     r = tool_done(c->o->inv);
     return r ? r : why_is_wrong(&all);
 }

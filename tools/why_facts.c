@@ -185,6 +185,12 @@ bool why_throttles(const struct why_throttle *t, int32_t partition, int32_t brok
     return t->is_all || (t->count && bsearch(&key, t->v, t->count, sizeof key, by_key));
 }
 
+static void forget_registrations(struct why_facts *f)
+{
+    for (int32_t i = 0; i < f->brokers_count; i++)
+        f->brokers[i].registered = WHY_UNKNOWN;
+}
+
 static void forget_zk(struct why_facts *f)
 {
     f->zk = (struct why_zk_facts){.answers = WHY_NO,
@@ -192,12 +198,13 @@ static void forget_zk(struct why_facts *f)
                                   .is_other_cluster = true,
                                   .cluster_id = f->zk.cluster_id,
                                   .controller = -1};
-    for (int32_t i = 0; i < f->brokers_count; i++)
-        f->brokers[i].registered = WHY_UNKNOWN;
+    forget_registrations(f);
 }
 
 void why_settle(struct why_facts *f)
 {
+    if (f->zk.answers == WHY_NO)
+        forget_registrations(f);
     if (f->zk.answers != WHY_YES)
         return;
     if (f->zk.cluster_id.len && f->cluster_id.len && !str_eq(f->zk.cluster_id, f->cluster_id)) {
