@@ -26,7 +26,7 @@ static const struct opt_spec specs[] = {
 };
 
 static const struct opts_def def = {
-    "Whether a broker may be stopped now: klamm can-stop BROKER\n\n"
+    "whether a broker may be stopped now\n\nklamm can-stop BROKER [flags]\n\n"
     "Exit code: 0 yes, every partition keeps a leader and its min.insync.replicas; 1 no; 2 wrong\n"
     "command line, or no such broker; 3 it cannot be known. Stop one broker at a time, and ask\n"
     "again before the next.",

@@ -41,7 +41,7 @@ static const struct opt_spec specs[] = {
 };
 
 static const struct opts_def def = {
-    "Says what is not well in a cluster, why, and what unblocks it: klamm why [SUBJECT]\n\n"
+    "what is not well in a cluster, why, and what unblocks it\n\nklamm why [SUBJECT] [flags]\n\n"
     "  (nothing)        everything that is not well, worst first\n"
     "  topic T[:P]      why partitions have no leader, or too few replicas in sync\n"
     "  group G          why a consumer group does not get on\n"
@@ -374,6 +374,7 @@ static void judge(struct why_command *c, struct why_findings *ret)
         break;
     default:
         why_judge_controller(f, true, ret);
+        why_judge_notices(f, ret);
     }
 }
 

@@ -72,6 +72,8 @@ bool why_is_wrong(const struct why_findings *all);
 void why_judge_reach(const struct why_facts *f, struct why_findings *ret);
 void why_judge_zk(const struct why_facts *f, struct why_findings *ret);
 void why_judge_controller(const struct why_facts *f, bool is_asked, struct why_findings *ret);
+/* What brokers have told the controller, and it has not taken up. */
+void why_judge_notices(const struct why_facts *f, struct why_findings *ret);
 /* One; is_asked: notes too, and one that nobody has heard of is a finding. */
 void why_judge_broker(const struct why_facts *f, int32_t id, bool is_asked,
                       struct why_findings *ret);

@@ -34,7 +34,8 @@ struct why_broker *why_add_broker(struct why_facts *f, int32_t id)
         memcpy(all, f->brokers, (size_t)at * sizeof *all);
     if (at < f->brokers_count)
         memcpy(all + at + 1, f->brokers + at, (size_t)(f->brokers_count - at) * sizeof *all);
-    all[at] = (struct why_broker){.id = id, .sees_controller = -2, .rates = {-1, -1}};
+    all[at] = (struct why_broker){
+        .id = id, .sees_controller = -2, .leader_rate = -1, .follower_rate = -1};
     f->brokers = all;
     f->brokers_count++;
     return &f->brokers[at];

@@ -60,10 +60,10 @@ int64_t why_rate(const struct why_facts *f, const struct why_partition *p, int32
     int64_t rate = -1;
 
     if (target && why_throttles(&p->topic->follower_throttle, p->partition, to))
-        rate = target->rates.follower;
-    if (leader && leader->rates.leader >= 0 && (rate < 0 || leader->rates.leader < rate) &&
+        rate = target->follower_rate;
+    if (leader && leader->leader_rate >= 0 && (rate < 0 || leader->leader_rate < rate) &&
         why_throttles(&p->topic->leader_throttle, p->partition, p->leader))
-        rate = leader->rates.leader;
+        rate = leader->leader_rate;
     return rate;
 }
 

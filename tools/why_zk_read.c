@@ -179,6 +179,22 @@ static void read_legacy_moves(struct why_facts *f, struct zk_store *s)
     f->zk.legacy_count = moves.count;
 }
 
+/* Names are numbered: the first is the oldest. */
+static struct why_notices read_notices(struct why_facts *f, struct zk_store *s, const char *path)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    struct zk_names names = {0};
+    struct why_notices n = {0};
+
+    if (zk_notifications_list(s, path, false, f->arena, &names) != ZK_OK || names.count == 0)
+        return n;
+    n.count = names.count;
+    zk_batch_exists(&b, zk_path_child(&b.arena, path, names.list[0]));
+    zk_store_run(s, &b);
+    n.since_ms = b.ops[0].result == ZK_OK ? b.ops[0].stat.ctime_ms : 0;
+    return n;
+}
+
 /* ---- states ---- */
 
 static void take_state(struct why_facts *f, const struct zk_op *op, struct why_partition *p)
@@ -286,5 +302,7 @@ void why_zk_read(struct why_facts *f, struct zk_store *s)
         f->zk.silence = STR("its chroot is not there");
     } else if (read_brokers(f, s) && read_deletions(f, s)) {
         read_legacy_moves(f, s);
+        f->zk.isr_changes = read_notices(f, s, ZK_PATH_ISR_CHANGES);
+        f->zk.dir_events = read_notices(f, s, ZK_PATH_LOG_DIR_EVENTS);
     }
 }

@@ -179,13 +179,13 @@ START_TEST(a_throttle_is_found_with_its_rate)
     judge(p);
     ck_assert(!world_because(&w, "partition", "t-0", "throttled"));
     world_judge_anew(&w);
-    why_find_broker(&w.f, 3)->rates.follower = 1000;
+    why_find_broker(&w.f, 3)->follower_rate = 1000;
     judge(p);
     EXPECT_BECAUSE(&w, "partition", "t-0", "throttled to 1000 bytes/s");
     EXPECT_UNBLOCKS(&w, "partition", "t-0", "--throttle BYTES");
     world_judge_anew(&w);
     p->topic->leader_throttle = why_throttle_parse(&w.arena, STR("*"));
-    why_find_broker(&w.f, 1)->rates.leader = 500;
+    why_find_broker(&w.f, 1)->leader_rate = 500;
     judge(p);
     EXPECT_BECAUSE(&w, "partition", "t-0", "throttled to 500 bytes/s");
     world_end(&w);

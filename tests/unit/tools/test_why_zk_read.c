@@ -112,6 +112,20 @@ START_TEST(wishes_are_read)
 }
 END_TEST
 
+START_TEST(notifications_are_counted)
+{
+    start();
+    put("/log_dir_event_notification/log_dir_event_0000000007", "{}", 0);
+    clock_fake_advance(&now, 5000);
+    put("/log_dir_event_notification/log_dir_event_0000000008", "{}", 0);
+    why_zk_read(&w.f, s);
+    ck_assert_uint_eq(w.f.zk.dir_events.count, 2);
+    ck_assert_int_eq(w.f.zk.dir_events.since_ms, now.wall_ms - 5000);
+    ck_assert_uint_eq(w.f.zk.isr_changes.count, 0);
+    end();
+}
+END_TEST
+
 START_TEST(a_malformed_request_is_a_request)
 {
     start();
@@ -203,6 +217,6 @@ START_TEST(an_ensemble_that_falls_ill_is_survived)
 END_TEST
 
 TEST_MAIN("tools/why_zk_read", the_cluster_is_read, an_empty_zookeeper_has_nothing, wishes_are_read,
-          a_malformed_request_is_a_request, of_what_is_unwell_it_is_known_since_when,
-          without_brokers_topics_are_read_here, nothing_is_written,
-          an_ensemble_that_falls_ill_is_survived)
+          notifications_are_counted, a_malformed_request_is_a_request,
+          of_what_is_unwell_it_is_known_since_when, without_brokers_topics_are_read_here,
+          nothing_is_written, an_ensemble_that_falls_ill_is_survived)
