@@ -26,7 +26,7 @@ static const struct opt_spec specs[] = {
 };
 
 static const struct opts_def def = {
-    "Whether a broker may be stopped now: klamm can-stop BROKER\n\n"
+    "whether a broker may be stopped now\n\nklamm can-stop BROKER [flags]\n\n"
     "Exit code: 0 yes, every partition keeps a leader and its min.insync.replicas; 1 no; 2 wrong\n"
     "command line, or no such broker; 3 it cannot be known. Stop one broker at a time, and ask\n"
     "again before the next.",
@@ -77,7 +77,7 @@ static struct why_asker begin_look(struct stop_command *c, struct why_facts *f)
 
 static void look(struct stop_command *c, struct why_texts *ret_hidden)
 {
-    struct why_asker ask = begin_look(c, &c->first);
+    struct why_asker ask = begin_look(c, &c->first), again = begin_look(c, &c->second);
 
     if (!why_ask_metadata(&ask))
         return;
@@ -89,8 +89,7 @@ static void look(struct stop_command *c, struct why_texts *ret_hidden)
     const struct why_broker *b = why_find_broker(&c->first, c->broker);
     if (b && b->is_listed)
         why_ask_hidden(&ask, c->broker, ret_hidden);
-    ask = begin_look(c, &c->second);
-    (void)why_ask_metadata(&ask);
+    (void)why_ask_metadata(&again);
 }
 
 static const struct {
@@ -143,7 +142,7 @@ static int run(struct stop_command *c)
     why_finish(&all);
     const struct why_print_opts po = {
         .json = c->json, .lists_all = opts_has(c->o, CS_ALL), .verdict = verdict_text(c, v)};
-    why_print(&c->first, &all, &po);
+    why_print(&c->first, &all, &po, stdout);
     r = tool_done(c->o->inv);
     return r ? STOP_EXIT_IN_DOUBT : verdicts[v].code;
 }

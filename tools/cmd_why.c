@@ -41,7 +41,7 @@ static const struct opt_spec specs[] = {
 };
 
 static const struct opts_def def = {
-    "Says what is not well in a cluster, why, and what unblocks it: klamm why [SUBJECT]\n\n"
+    "what is not well in a cluster, why, and what unblocks it\n\nklamm why [SUBJECT] [flags]\n\n"
     "  (nothing)        everything that is not well, worst first\n"
     "  topic T[:P]      why partitions have no leader, or too few replicas in sync\n"
     "  group G          why a consumer group does not get on\n"
@@ -269,7 +269,7 @@ static int gather(struct why_command *c)
     if (c->facts.brokers_answer == WHY_YES)
         ask_details(c);
     if (c->zk && c->subject != S_CONTROLLER)
-        why_zk_states(&c->facts, c->zk);
+        why_zk_states(&c->facts, zk_as_store(c->zk));
     if (c->facts.brokers_answer == WHY_YES)
         watch(c);
     return 0;
@@ -374,6 +374,7 @@ static void judge(struct why_command *c, struct why_findings *ret)
         break;
     default:
         why_judge_controller(f, true, ret);
+        why_judge_notices(f, ret);
     }
 }
 
@@ -414,7 +415,7 @@ static int run(struct why_command *c)
     why_finish(&all);
     const struct why_print_opts po = {
         .json = c->json, .lists_all = opts_has(c->o, W_ALL), .well = well_text(c)};
-    why_print(&c->facts, &all, &po);
+    why_print(&c->facts, &all, &po, stdout);
     r = tool_done(c->o->inv);
     return r ? r : why_is_wrong(&all);
 }

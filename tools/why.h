@@ -14,6 +14,8 @@
 #include "tools/cluster.h"
 #include "tools/why_facts.h"
 
+#include <stdio.h>
+
 /* Worst first. Notes explain what is under way: nothing is wrong. */
 enum why_severity { WHY_DOWN, WHY_BLOCKED, WHY_DEGRADED, WHY_NOTE };
 
@@ -70,6 +72,8 @@ bool why_is_wrong(const struct why_findings *all);
 void why_judge_reach(const struct why_facts *f, struct why_findings *ret);
 void why_judge_zk(const struct why_facts *f, struct why_findings *ret);
 void why_judge_controller(const struct why_facts *f, bool is_asked, struct why_findings *ret);
+/* What brokers have told the controller, and it has not taken up. */
+void why_judge_notices(const struct why_facts *f, struct why_findings *ret);
 /* One; is_asked: notes too, and one that nobody has heard of is a finding. */
 void why_judge_broker(const struct why_facts *f, int32_t id, bool is_asked,
                       struct why_findings *ret);
@@ -145,7 +149,7 @@ struct why_print_opts {
 };
 
 void why_print(const struct why_facts *f, const struct why_findings *all,
-               const struct why_print_opts *o);
+               const struct why_print_opts *o, FILE *out);
 
 /* ---- asking ---- */
 
@@ -183,8 +187,11 @@ void why_ask_group(struct why_asker *ask, struct str name);
 void why_ask_groups(struct why_asker *ask);
 
 struct zk;
+struct zk_store;
 
-/* why_zk.c: what is there but for states; NULL where it cannot be reached, which is put down. */
+/* why_zk.c: a session, and what why_zk_read() takes; NULL where there is none to be had. */
 struct zk *why_zk_ask(struct why_facts *f, const char *connect, int64_t timeout_ms);
+/* why_zk_read.c: all but states. */
+void why_zk_read(struct why_facts *f, struct zk_store *s);
 /* Since when what is unwell is as it is; all topics, where no broker has told of any. */
-void why_zk_states(struct why_facts *f, struct zk *zk);
+void why_zk_states(struct why_facts *f, struct zk_store *s);

@@ -128,7 +128,7 @@ static const struct metadata_response *find_brokers(struct why_asker *ask)
         return m;
     ask->f->brokers_answer = WHY_NO;
     ask->f->silence = arena_str(ask->f->arena, strbuf_str(&why));
-    why_unasked(ask->f, "the brokers: %s", why.s);
+    ask->f->source = STR("connecting");
     return NULL;
 }
 
@@ -165,6 +165,7 @@ bool why_ask_metadata(struct why_asker *ask)
     if (!m) {
         f->brokers_answer = WHY_NO;
         f->silence = STR("no answer to Metadata");
+        f->source = STR("connecting");
         return false;
     }
     f->source = f->asked_broker >= 0

@@ -156,6 +156,7 @@ void why_ask_rates(struct why_asker *ask)
             continue;
         const struct describe_configs_response *resp =
             ask_broker(ask, b->id, rate_keys, ARRAY_LEN(rate_keys));
-        b->rates = (struct why_rates){rate_of(resp, rate_keys[0]), rate_of(resp, rate_keys[1])};
+        b->leader_rate = rate_of(resp, rate_keys[0]);
+        b->follower_rate = rate_of(resp, rate_keys[1]);
     }
 }

@@ -34,7 +34,8 @@ struct why_broker *why_add_broker(struct why_facts *f, int32_t id)
         memcpy(all, f->brokers, (size_t)at * sizeof *all);
     if (at < f->brokers_count)
         memcpy(all + at + 1, f->brokers + at, (size_t)(f->brokers_count - at) * sizeof *all);
-    all[at] = (struct why_broker){.id = id, .sees_controller = -2, .rates = {-1, -1}};
+    all[at] = (struct why_broker){
+        .id = id, .sees_controller = -2, .leader_rate = -1, .follower_rate = -1};
     f->brokers = all;
     f->brokers_count++;
     return &f->brokers[at];
@@ -185,6 +186,12 @@ bool why_throttles(const struct why_throttle *t, int32_t partition, int32_t brok
     return t->is_all || (t->count && bsearch(&key, t->v, t->count, sizeof key, by_key));
 }
 
+static void forget_registrations(struct why_facts *f)
+{
+    for (int32_t i = 0; i < f->brokers_count; i++)
+        f->brokers[i].registered = WHY_UNKNOWN;
+}
+
 static void forget_zk(struct why_facts *f)
 {
     f->zk = (struct why_zk_facts){.answers = WHY_NO,
@@ -192,12 +199,13 @@ static void forget_zk(struct why_facts *f)
                                   .is_other_cluster = true,
                                   .cluster_id = f->zk.cluster_id,
                                   .controller = -1};
-    for (int32_t i = 0; i < f->brokers_count; i++)
-        f->brokers[i].registered = WHY_UNKNOWN;
+    forget_registrations(f);
 }
 
 void why_settle(struct why_facts *f)
 {
+    if (f->zk.answers == WHY_NO)
+        forget_registrations(f);
     if (f->zk.answers != WHY_YES)
         return;
     if (f->zk.cluster_id.len && f->cluster_id.len && !str_eq(f->zk.cluster_id, f->cluster_id)) {

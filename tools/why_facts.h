@@ -27,11 +27,6 @@ struct why_dir {
     int16_t error; /* KAFKA_STORAGE_ERROR: offline */
 };
 
-/* Rates in bytes a second; -1: none, or not known. */
-struct why_rates {
-    int64_t leader, follower;
-};
-
 /* Of *.replication.throttled.replicas: "*", or "0:1,0:2" as partition:broker. */
 struct why_throttle {
     bool is_all;
@@ -51,7 +46,7 @@ struct why_broker {
     int32_t sees_controller; /* in its own Metadata; -1: none, -2: not asked */
     struct why_dir *dirs;
     int32_t dirs_count;
-    struct why_rates rates;
+    int64_t leader_rate, follower_rate; /* bytes a second; -1: none, or not known */
     int64_t to_fetch; /* bytes of throttled replicas that it is behind: see why_sum_up() */
 };
 
@@ -126,6 +121,12 @@ struct why_group {
     size_t commits_count;
 };
 
+/* Notifications that brokers leave for the controller, which takes them away. */
+struct why_notices {
+    size_t count;
+    int64_t since_ms; /* of the oldest; 0 unknown */
+};
+
 struct why_zk_facts {
     enum why_known answers; /* WHY_UNKNOWN: nobody told us where it is */
     struct str silence;
@@ -140,6 +141,7 @@ struct why_zk_facts {
     int32_t controller_epoch; /* -1: none */
     struct why_deletion *deletions;
     size_t deletions_count;
+    struct why_notices isr_changes, dir_events;
     bool has_legacy; /* /admin/reassign_partitions is there */
     int32_t legacy_count;
 };
@@ -182,7 +184,6 @@ const struct why_copy *why_find_copy(const struct why_partition *p, int32_t brok
 void why_texts_add(struct arena *a, struct why_texts *t, struct str text);
 /* "[1,2,3]" */
 struct str why_ids_text(struct arena *a, const struct why_ids *ids);
-/* Of all partitions. */
 int32_t why_partition_count(const struct why_facts *f);
 /* Something is to be explained: no leader, not all in the ISR, on the move. */
 bool why_is_unwell(const struct why_partition *p);
@@ -196,5 +197,4 @@ void why_settle(struct why_facts *f);
 struct why_throttle why_throttle_parse(struct arena *a, struct str text);
 bool why_throttles(const struct why_throttle *t, int32_t partition, int32_t broker);
 
-/* Of how many unwell partitions replicas and states are asked for. */
-enum { WHY_ASKED_MAX = 20000 };
+enum { WHY_ASKED_MAX = 20000 }; /* unwell partitions whose replicas and states are asked for */

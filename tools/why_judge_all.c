@@ -36,6 +36,7 @@ void why_judge_all(const struct why_facts *f, struct why_findings *ret)
     why_judge_reach(f, ret);
     why_judge_zk(f, ret);
     why_judge_controller(f, false, ret);
+    why_judge_notices(f, ret);
     for (int32_t i = 0; i < f->brokers_count; i++)
         why_judge_broker(f, f->brokers[i].id, false, ret);
     judge_unheard(f, ret);

@@ -226,6 +226,37 @@ void why_judge_controller(const struct why_facts *f, bool is_asked, struct why_f
         note_controller(f, id, ret);
 }
 
+enum { NOTICES_TAKE_MS = 10000 };
+
+static void judge_notices(const struct why_facts *f, const struct why_notices *n, const char *path,
+                          struct why_findings *ret)
+{
+    struct arena *a = f->arena;
+
+    if (n->count == 0 || n->since_ms == 0 || f->now_ms - n->since_ms < NOTICES_TAKE_MS)
+        return;
+    struct why_finding w =
+        why_begin(a, WHY_DEGRADED, "controller",
+                  f->zk.controller >= 0 ? broker_item(f, f->zk.controller) : item_of(STR("none")));
+    w.what = arena_printf(a, "does not take up what brokers tell it through %s", path);
+    why_because(a, &w,
+                arena_printf(a, "%zu notification(s) wait there, the oldest since %.*s", n->count,
+                             STR_ARG(why_time(a, n->since_ms))),
+                str_of(path));
+    why_unblock(a, &w,
+                STR("see klamm why controller; where one is there and answers, its log says why, "
+                    "and the next one to be elected reads them (restart it)"));
+    why_done(ret, &w);
+}
+
+void why_judge_notices(const struct why_facts *f, struct why_findings *ret)
+{
+    if (f->zk.answers != WHY_YES)
+        return;
+    judge_notices(f, &f->zk.isr_changes, "/isr_change_notification", ret);
+    judge_notices(f, &f->zk.dir_events, "/log_dir_event_notification", ret);
+}
+
 /* ---- a broker ---- */
 
 static int32_t replicas_on(const struct why_facts *f, int32_t id)
@@ -323,7 +354,8 @@ static void judge_silent(const struct why_facts *f, const struct why_broker *b,
                 arena_printf(a,
                              "if its process is gone: its session ends within "
                              "zookeeper.session.timeout.ms, others take over; start broker %d "
-                             "again (it waits for the end of that session by itself)",
+                             "again (Klamm waits for the end of that session by itself, Apache "
+                             "Kafka is to be started after it)",
                              b->id));
     why_unblock(a, &w,
                 STR("if its process is there: it stands still (stopped, swapping, a hanging disk) "

@@ -11,24 +11,25 @@ static void note_rate(const struct why_facts *f, const struct why_partition *p, 
                       struct why_finding *w)
 {
     struct arena *a = f->arena;
-    int64_t rate = why_rate(f, p, to);
-    int64_t left = MAX(why_bytes_behind(p, to), (int64_t)0);
-
-    if (rate < 0)
-        return;
-    /* All that the broker is to fetch shares its rate. */
     const struct why_broker *b = why_find_broker(f, to);
-    left = b ? MAX(b->to_fetch, left) : left;
-    if (rate == 0)
+    int64_t rate = why_rate(f, p, to), left = why_bytes_behind(p, to);
+
+    if (rate < 0 || why_replica_cause(f, p, to) != WHY_BEHIND)
+        return;
+    if (rate == 0) {
         why_because(a, w, arena_printf(a, "broker %d may fetch 0 bytes/s: it never arrives", to),
                     STR("DescribeConfigs"));
-    else
-        why_because(a, w,
-                    arena_printf(a,
-                                 "broker %d has about %" PRId64 " bytes to fetch at %" PRId64
-                                 " bytes/s: about %.*s, and what is written meanwhile",
-                                 to, left, rate, STR_ARG(why_duration(a, left * 1000 / rate))),
-                    STR("DescribeLogDirs, DescribeConfigs"));
+        return;
+    }
+    if (left < 0 || !b)
+        return;
+    left = MAX(b->to_fetch, left); /* all that it is to fetch shares its rate */
+    why_because(a, w,
+                arena_printf(a,
+                             "broker %d has about %" PRId64 " bytes to fetch at %" PRId64
+                             " bytes/s: about %.*s, and what is written meanwhile",
+                             to, left, rate, STR_ARG(why_duration(a, left / rate * 1000))),
+                STR("DescribeLogDirs, DescribeConfigs"));
 }
 
 static void unblock_cancel(const struct why_facts *f, struct why_finding *w)
@@ -60,12 +61,14 @@ void why_judge_move(const struct why_facts *f, const struct why_partition *p,
                     struct why_findings *ret)
 {
     struct arena *a = f->arena;
-    struct why_finding w = why_begin(a, WHY_NOTE, "reassignment", why_partition_item(f, p));
+    struct why_partition timeless = *p; /* when leader or ISR changed is not when the move began */
     bool is_stuck = !has_controller(f) || p->leader < 0;
     int32_t waits = 0;
 
     if (p->adding.count == 0 && p->removing.count == 0)
         return;
+    timeless.changed_ms = 0;
+    struct why_finding w = why_begin(a, WHY_NOTE, "reassignment", why_partition_item(f, &timeless));
     if (!has_controller(f))
         blame_controller(f, &w);
     if (p->leader < 0)
@@ -234,6 +237,8 @@ void why_judge_no_deletion(const struct why_facts *f, struct str topic, struct w
     struct why_finding w = why_begin(a, WHY_NOTE, "deletion", item);
     bool is_there = why_find_topic(f, topic) != NULL;
 
+    if (f->zk.answers != WHY_YES && f->brokers_answer != WHY_YES)
+        return;
     if (f->zk.answers != WHY_YES) {
         w.severity = is_there ? WHY_DEGRADED : WHY_NOTE;
         w.what = is_there ? STR("may have been asked for: that is in ZooKeeper alone")

@@ -60,10 +60,10 @@ int64_t why_rate(const struct why_facts *f, const struct why_partition *p, int32
     int64_t rate = -1;
 
     if (target && why_throttles(&p->topic->follower_throttle, p->partition, to))
-        rate = target->rates.follower;
-    if (leader && leader->rates.leader >= 0 && (rate < 0 || leader->rates.leader < rate) &&
+        rate = target->follower_rate;
+    if (leader && leader->leader_rate >= 0 && (rate < 0 || leader->leader_rate < rate) &&
         why_throttles(&p->topic->leader_throttle, p->partition, p->leader))
-        rate = leader->rates.leader;
+        rate = leader->leader_rate;
     return rate;
 }
 
@@ -298,6 +298,7 @@ static void explain_unclean(const struct why_facts *f, const struct why_partitio
 {
     struct arena *a = f->arena;
     struct str ids = why_ids_text(a, others);
+    struct why_ids isr = why_ids_sorted(a, &p->isr);
 
     if (others->count == 0)
         return;
@@ -322,7 +323,7 @@ static void explain_unclean(const struct why_facts *f, const struct why_partitio
                              "as a last resort, at the price of the records that only %.*s has: "
                              "kafka-leader-election --bootstrap-server %.*s --election-type "
                              "unclean --topic {topic} --partition {partition}",
-                             STR_ARG(why_ids_text(a, &p->isr)), STR_ARG(f->bootstrap)));
+                             STR_ARG(why_ids_text(a, &isr)), STR_ARG(f->bootstrap)));
 }
 
 void why_explain_leaderless(const struct why_facts *f, const struct why_partition *p,
@@ -330,6 +331,7 @@ void why_explain_leaderless(const struct why_facts *f, const struct why_partitio
 {
     struct arena *a = f->arena;
     struct why_ids ready = able(f, p, true), others = able(f, p, false);
+    struct why_ids isr = why_ids_sorted(a, &p->isr);
 
     if (ready.count > 0) {
         why_because(a, w,
@@ -341,15 +343,15 @@ void why_explain_leaderless(const struct why_facts *f, const struct why_partitio
         why_unblock(a, w, STR("wait a moment; if it stays, see klamm why controller"));
         return;
     }
-    if (p->isr.count > 0)
+    if (isr.count > 0)
         why_because(a, w,
                     arena_printf(a,
                                  "%.*s had every acknowledged record: nobody else was in the "
                                  "ISR",
-                                 STR_ARG(why_ids_text(a, &p->isr))),
+                                 STR_ARG(why_ids_text(a, &isr))),
                     f->source);
-    for (int32_t i = 0; i < p->isr.count; i++)
-        why_explain_replica(f, p, p->isr.v[i], w);
+    for (int32_t i = 0; i < isr.count; i++)
+        why_explain_replica(f, p, isr.v[i], w);
     explain_unclean(f, p, &others, w);
 }
 
@@ -363,14 +365,19 @@ static void judge_leaderless(const struct why_facts *f, const struct why_partiti
     why_done(ret, &w);
 }
 
-static void judge_silent_leader(const struct why_facts *f, const struct why_partition *p,
+/* Gone: whoever of the ISR lives is elected. Silent: it leads on until its session ends. */
+static void judge_absent_leader(const struct why_facts *f, const struct why_partition *p,
                                 struct why_findings *ret)
 {
     struct why_finding w = why_begin(f->arena, WHY_DOWN, "partition", why_partition_item(f, p));
+    bool is_gone = why_replica_cause(f, p, p->leader) == WHY_GONE;
 
-    w.what =
-        arena_printf(f->arena, "its leader, broker %d, does not serve: clients wait", p->leader);
-    why_explain_replica(f, p, p->leader, &w);
+    w.what = arena_printf(f->arena, "its leader, broker %d, %s: clients wait", p->leader,
+                          is_gone ? "is down" : "does not serve");
+    if (is_gone)
+        why_explain_leaderless(f, p, &w);
+    else
+        why_explain_replica(f, p, p->leader, &w);
     why_done(ret, &w);
 }
 
@@ -445,7 +452,7 @@ void why_judge_partition(const struct why_facts *f, const struct why_partition *
     if (p->leader < 0)
         judge_leaderless(f, p, ret);
     else if (!why_is_alive(f, p->leader))
-        judge_silent_leader(f, p, ret);
+        judge_absent_leader(f, p, ret);
     else if (p->topic->min_isr > p->replicas.count && wanted > 0)
         judge_impossible(f, p, ret);
     else if (ids.count > 0)

@@ -154,6 +154,11 @@ static void judge_partition(const struct stop_facts *s, const struct why_partiti
     t->is_blocked = true;
 }
 
+static bool is_answered(const struct stop_facts *s)
+{
+    return s->first->brokers_answer == WHY_YES && s->second->brokers_answer == WHY_YES;
+}
+
 static bool is_named(const struct why_facts *f, int32_t id)
 {
     for (int32_t i = 0; i < f->topics_count; i++) {
@@ -208,11 +213,13 @@ static enum stop_verdict judge_down(const struct stop_facts *s, struct why_findi
             const struct why_partition *p = &s->second->topics[i].v[k];
             if (!why_has(&p->isr, s->broker) || p->leader >= 0)
                 continue;
+            const struct why_partition *then =
+                why_find_partition(s->first, p->topic->name, p->partition);
             struct why_finding w =
                 why_begin(a, WHY_DOWN, "partition", why_partition_item(s->second, p));
             w.what =
                 arena_printf(a, "has no leader and waits for broker %d, which is down", s->broker);
-            why_explain_leaderless(s->first, p, &w);
+            why_explain_leaderless(s->first, then ? then : p, &w);
             why_done(ret, &w);
         }
     }
@@ -228,7 +235,9 @@ static bool judge_looks(const struct stop_facts *s, struct why_findings *ret)
     struct arena *a = s->first->arena;
     size_t before = ret->count;
 
-    if (s->first->controller != s->second->controller)
+    if (!is_answered(s))
+        doubt(ret, s, s->first->brokers_answer != WHY_YES ? s->first->silence : s->second->silence);
+    else if (s->first->controller != s->second->controller)
         doubt(ret, s, STR("the controller has changed meanwhile"));
     else if (s->first->controller < 0 || !why_is_alive(s->first, s->first->controller))
         doubt(ret, s, STR("there is no controller that answers: nobody would elect new leaders"));

@@ -4,7 +4,6 @@
 #include "tools/why.h"
 
 #include <jansson.h>
-#include <stdio.h>
 
 enum { ITEMS_SHOWN = 5 };
 
@@ -62,7 +61,7 @@ static json_t *json_texts(const struct why_texts *t)
 }
 
 static void print_json(const struct why_facts *f, const struct why_findings *all,
-                       const struct why_print_opts *o)
+                       const struct why_print_opts *o, FILE *out)
 {
     json_t *root = json_object(), *list = json_array();
 
@@ -82,76 +81,76 @@ static void print_json(const struct why_facts *f, const struct why_findings *all
     json_object_set_new(root, "well", json_boolean(!why_is_wrong(all)));
     json_object_set_new(root, "findings", list);
     json_object_set_new(root, "not_asked", json_texts(&f->unasked));
-    json_dumpf(root, stdout, JSON_INDENT(2));
-    putchar('\n');
+    json_dumpf(root, out, JSON_INDENT(2));
+    fputc('\n', out);
     json_decref(root);
 }
 
 /* ---- for people ---- */
 
-static void print_head(const struct why_finding *w)
+static void print_head(const struct why_finding *w, FILE *out)
 {
     const struct why_item *first = &w->items[0];
 
-    printf("%-9s ", labels[w->severity]);
+    fprintf(out, "%-9s ", labels[w->severity]);
     if (w->items_count == 1)
-        printf("%s %.*s: ", w->kind, STR_ARG(first->name));
+        fprintf(out, "%s %.*s: ", w->kind, STR_ARG(first->name));
     else
-        printf("%zu %ss: ", w->items_count, w->kind);
-    printf("%.*s", STR_ARG(w->what));
+        fprintf(out, "%zu %ss: ", w->items_count, w->kind);
+    fprintf(out, "%.*s", STR_ARG(w->what));
     if (w->items_count == 1 && first->detail.len)
-        printf(" (%.*s)", STR_ARG(first->detail));
-    putchar('\n');
+        fprintf(out, " (%.*s)", STR_ARG(first->detail));
+    fputc('\n', out);
 }
 
-static void print_items(const struct why_finding *w, bool lists_all)
+static void print_items(const struct why_finding *w, bool lists_all, FILE *out)
 {
     size_t shown = lists_all ? w->items_count : MIN(w->items_count, (size_t)ITEMS_SHOWN);
 
     for (size_t i = 0; w->items_count > 1 && i < shown; i++) {
-        printf("            %.*s", STR_ARG(w->items[i].name));
+        fprintf(out, "            %.*s", STR_ARG(w->items[i].name));
         if (w->items[i].detail.len)
-            printf("  %.*s", STR_ARG(w->items[i].detail));
-        putchar('\n');
+            fprintf(out, "  %.*s", STR_ARG(w->items[i].detail));
+        fputc('\n', out);
     }
     if (w->items_count > shown && w->items_count > 1)
-        printf("            and %zu more (--all)\n", w->items_count - shown);
+        fprintf(out, "            and %zu more (--all)\n", w->items_count - shown);
 }
 
-static void print_finding(const struct why_finding *w, bool lists_all)
+static void print_finding(const struct why_finding *w, bool lists_all, FILE *out)
 {
-    print_head(w);
-    print_items(w, lists_all);
+    print_head(w, out);
+    print_items(w, lists_all, out);
     for (size_t i = 0; i < w->reasons_count; i++)
-        printf("  because   %.*s  [%.*s]\n", STR_ARG(w->reasons[i].text),
-               STR_ARG(w->reasons[i].source));
+        fprintf(out, "  because   %.*s  [%.*s]\n", STR_ARG(w->reasons[i].text),
+                STR_ARG(w->reasons[i].source));
     for (size_t i = 0; i < w->unblocks.count; i++)
-        printf("  unblock   %.*s\n", STR_ARG(w->unblocks.v[i]));
+        fprintf(out, "  unblock   %.*s\n", STR_ARG(w->unblocks.v[i]));
 }
 
 static void print_text(const struct why_facts *f, const struct why_findings *all,
-                       const struct why_print_opts *o)
+                       const struct why_print_opts *o, FILE *out)
 {
     if (o->verdict)
-        printf("%s\n", o->verdict);
+        fprintf(out, "%s\n", o->verdict);
     else if (all->count == 0)
-        printf("%s\n", o->well);
+        fprintf(out, "%s\n", o->well);
     for (size_t i = 0; i < all->count; i++) {
         if (i || o->verdict)
-            putchar('\n');
-        print_finding(&all->v[i], o->lists_all);
+            fputc('\n', out);
+        print_finding(&all->v[i], o->lists_all, out);
     }
     if (f->unasked.count && (all->count || o->verdict))
-        putchar('\n');
+        fputc('\n', out);
     for (size_t i = 0; i < f->unasked.count; i++)
-        printf("not asked   %.*s\n", STR_ARG(f->unasked.v[i]));
+        fprintf(out, "not asked   %.*s\n", STR_ARG(f->unasked.v[i]));
 }
 
 void why_print(const struct why_facts *f, const struct why_findings *all,
-               const struct why_print_opts *o)
+               const struct why_print_opts *o, FILE *out)
 {
     if (o->json)
-        print_json(f, all, o);
+        print_json(f, all, o, out);
     else
-        print_text(f, all, o);
+        print_text(f, all, o, out);
 }

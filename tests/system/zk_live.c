@@ -143,6 +143,13 @@ START_TEST(chroot_is_made_and_hides_the_rest)
     char connect[128];
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
 
+    snprintf(connect, sizeof connect, "localhost:%d%s", server_port, chroot_of_test());
+    conf = conf_to(connect);
+    conf.only_reads = true; /* who only reads does not make it */
+    struct zk *reader = zk_new(&conf);
+    ck_assert_msg(zk_start(reader, &why) == 0, "%s", why.s);
+    ck_assert_int_eq(zk_store_exists(zk_as_store(reader), "/", NULL), ZK_NO_NODE);
+    zk_free(reader);
     client_start(&c);
     ck_assert_int_eq(zk_store_create(c.s, "/inside", bytes("1"), 0), ZK_OK);
     snprintf(connect, sizeof connect, "localhost:%d", server_port);

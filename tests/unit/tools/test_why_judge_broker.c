@@ -179,6 +179,26 @@ START_TEST(a_silent_controller_is_to_go_on_or_to_go)
 }
 END_TEST
 
+START_TEST(notifications_that_stay)
+{
+    start();
+    why_judge_notices(&w.f, &w.all);
+    ck_assert_uint_eq(w.all.count, 0);
+    w.f.zk.dir_events = (struct why_notices){3, w.f.now_ms - 5000};
+    why_judge_notices(&w.f, &w.all);
+    ck_assert_uint_eq(w.all.count, 0);
+    w.f.zk.dir_events.since_ms = w.f.now_ms - 60000;
+    why_judge_notices(&w.f, &w.all);
+    EXPECT_SAYS(&w, "controller", "1", "through /log_dir_event_notification");
+    EXPECT_BECAUSE(&w, "controller", "1", "3 notification(s) wait there");
+    world_judge_anew(&w);
+    w.f.zk.answers = WHY_NO;
+    why_judge_notices(&w.f, &w.all);
+    ck_assert_uint_eq(w.all.count, 0);
+    world_end(&w);
+}
+END_TEST
+
 /* ---- brokers ---- */
 
 START_TEST(a_broker_that_is_well_is_a_note)
@@ -299,7 +319,8 @@ TEST_MAIN("tools/why_judge_broker", a_zookeeper_that_answers_is_not_mentioned,
           a_missing_chroot_is_a_wrong_connect_string, two_cluster_ids_do_not_go_together,
           no_broker_answers, a_controller_that_answers_is_a_note,
           a_missing_controller_with_brokers_and_without, a_controller_node_of_a_dead_session,
-          a_silent_controller_is_to_go_on_or_to_go, a_broker_that_is_well_is_a_note,
-          a_broker_that_is_not_registered, a_broker_that_has_lost_its_session_lives,
-          a_silent_broker_holds_its_id, a_broker_that_the_others_do_not_know, an_offline_dir,
-          a_broker_with_an_old_view, of_nobody_nothing_is_said)
+          a_silent_controller_is_to_go_on_or_to_go, notifications_that_stay,
+          a_broker_that_is_well_is_a_note, a_broker_that_is_not_registered,
+          a_broker_that_has_lost_its_session_lives, a_silent_broker_holds_its_id,
+          a_broker_that_the_others_do_not_know, an_offline_dir, a_broker_with_an_old_view,
+          of_nobody_nothing_is_said)

@@ -56,7 +56,7 @@ START_TEST(a_throttled_move_has_an_end)
     world_copy(&w, p, 1, 1000000, 100);
     world_copy(&w, p, 3, 400000, 40);
     p->topic->follower_throttle = why_throttle_parse(&w.arena, STR("0:3"));
-    why_find_broker(&w.f, 3)->rates.follower = 5000;
+    why_find_broker(&w.f, 3)->follower_rate = 5000;
     why_sum_up(&w.f);
     judge(p);
     ck_assert(!why_is_wrong(&w.all));
@@ -79,7 +79,7 @@ START_TEST(moves_to_the_same_broker_share_its_rate)
         world_copy(&w, p, 1, 1000, 100);
         world_copy(&w, p, 3, 0, 0);
     }
-    why_find_broker(&w.f, 3)->rates.follower = 100;
+    why_find_broker(&w.f, 3)->follower_rate = 100;
     why_sum_up(&w.f);
     judge(p);
     EXPECT_BECAUSE(&w, "reassignment", "t-1", "2000 bytes to fetch at 100 bytes/s: about 20 s");
@@ -92,7 +92,7 @@ START_TEST(a_rate_of_nothing_is_stuck)
     struct why_partition *p = moving("1");
 
     p->topic->leader_throttle = why_throttle_parse(&w.arena, STR("0:1"));
-    why_find_broker(&w.f, 1)->rates.leader = 0;
+    why_find_broker(&w.f, 1)->leader_rate = 0;
     judge(p);
     EXPECT_SAYS(&w, "reassignment", "t-0", "stuck");
     EXPECT_BECAUSE(&w, "reassignment", "t-0", "0 bytes/s: it never arrives");

@@ -179,13 +179,13 @@ START_TEST(a_throttle_is_found_with_its_rate)
     judge(p);
     ck_assert(!world_because(&w, "partition", "t-0", "throttled"));
     world_judge_anew(&w);
-    why_find_broker(&w.f, 3)->rates.follower = 1000;
+    why_find_broker(&w.f, 3)->follower_rate = 1000;
     judge(p);
     EXPECT_BECAUSE(&w, "partition", "t-0", "throttled to 1000 bytes/s");
     EXPECT_UNBLOCKS(&w, "partition", "t-0", "--throttle BYTES");
     world_judge_anew(&w);
     p->topic->leader_throttle = why_throttle_parse(&w.arena, STR("*"));
-    why_find_broker(&w.f, 1)->rates.leader = 500;
+    why_find_broker(&w.f, 1)->leader_rate = 500;
     judge(p);
     EXPECT_BECAUSE(&w, "partition", "t-0", "throttled to 500 bytes/s");
     world_end(&w);
@@ -264,7 +264,15 @@ START_TEST(a_leader_that_does_not_serve_stops_clients)
     world_down(&w, 2);
     judge(p);
     expect_severity(WHY_DOWN);
-    EXPECT_BECAUSE(&w, "partition", "t-0", "broker 2 is not registered");
+    EXPECT_SAYS(&w, "partition", "t-0", "its leader, broker 2, is down");
+    EXPECT_BECAUSE(&w, "partition", "t-0", "[1,3] of the ISR are alive");
+    world_judge_anew(&w);
+    world_down(&w, 1);
+    world_down(&w, 3);
+    judge(p);
+    EXPECT_UNBLOCKS(&w, "partition", "t-0", "start broker 1 again");
+    EXPECT_UNBLOCKS(&w, "partition", "t-0", "start broker 2 again");
+    EXPECT_UNBLOCKS(&w, "partition", "t-0", "start broker 3 again");
     world_end(&w);
 }
 END_TEST
@@ -380,7 +388,7 @@ static void set_brokers(int code)
     }
 }
 
-/* Something is said just where something is wrong, it is as bad as it is, and there is a way out. */
+/* Something is said just where something is wrong, as bad as it is, and with a way out. */
 static void check_state(size_t isr, int brokers, int min_isr, int leader)
 {
     struct why_partition *p = begin("1,2,3", subsets[isr], min_isr);
@@ -403,18 +411,22 @@ static void check_state(size_t isr, int brokers, int min_isr, int leader)
     world_end(&w);
 }
 
+static void check_states(size_t isr, int brokers)
+{
+    for (int min_isr = 1; min_isr <= 3; min_isr++) {
+        check_state(isr, brokers, min_isr, -1);
+        for (int leader = 1; leader <= 3; leader++) {
+            if (isr & BIT(leader - 1))
+                check_state(isr, brokers, min_isr, leader);
+        }
+    }
+}
+
 START_TEST(every_state_is_judged)
 {
     for (size_t isr = 0; isr < ARRAY_LEN(subsets); isr++) {
-        for (int brokers = 0; brokers < STATES * STATES * STATES; brokers++) {
-            for (int min_isr = 1; min_isr <= 3; min_isr++) {
-                check_state(isr, brokers, min_isr, -1);
-                for (int leader = 1; leader <= 3; leader++) {
-                    if (isr & BIT(leader - 1))
-                        check_state(isr, brokers, min_isr, leader);
-                }
-            }
-        }
+        for (int brokers = 0; brokers < STATES * STATES * STATES; brokers++)
+            check_states(isr, brokers);
     }
 }
 END_TEST

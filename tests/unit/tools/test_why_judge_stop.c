@@ -207,8 +207,11 @@ START_TEST(whatever_is_not_known_is_a_doubt)
     end();
 
     start("1,2,3", "1,2,3", 1);
-    why_unasked(&two.f, "the brokers: gone");
+    two.f.brokers_answer = WHY_NO;
+    two.f.silence = STR("refused");
+    two.f.topics_count = 0;
     ck_assert_int_eq(judge(), STOP_IN_DOUBT);
+    EXPECT_BECAUSE(&one, "broker", "1", "refused");
     end();
 
     start("1,2,3", "1,2,3", 1);
