@@ -136,6 +136,17 @@ int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct clu
     return 0;
 }
 
+int cluster_refused(const struct cluster_opts *opts, int r, const char *why)
+{
+    if (!opts->inv->as_kafka)
+        return tool_fail(opts->inv, "%s", why);
+    if (opts->config_file && r == -ENOENT)
+        return tool_fail(opts->inv, "%s%s\n%s", opts->said_first ? opts->said_first : "",
+                         opts->config_file, why);
+    return tool_fail(opts->inv, "%sFailed to create new KafkaAdminClient\n%s",
+                     opts->said_first ? opts->said_first : "", why);
+}
+
 struct cluster *cluster_close(struct cluster *c)
 {
     if (!c)
@@ -280,7 +291,7 @@ int cluster_call(struct cluster *c, const struct cluster_call *call, struct aren
         if (r == 0)
             return 0;
         arena_deinit(answer);
-        if (!is_lost(r) || !wait_a_little(c))
+        if (!is_lost(r) || call->once || !wait_a_little(c))
             return give_up(c, call, r, why);
         (void)!seed_refresh(c->seed); /* where it fails, the next attempt says so */
     }

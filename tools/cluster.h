@@ -22,6 +22,7 @@ struct cluster_opts {
     const char *bootstrap;
     const char *config_file; /* --command-config; NULL: none */
     bool once;               /* as Kafka's tool too: nobody there is told at once */
+    const char *said_first;  /* as Kafka's tool: stands in front of every error */
 };
 
 /*
@@ -31,6 +32,11 @@ struct cluster_opts {
  */
 int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct cluster **ret)
     MUST_CHECK;
+/*
+ * Says that cluster_open() failed with r, and why: as Kafka's tool in its words, the reason behind
+ * them. Returns the exit code.
+ */
+int cluster_refused(const struct cluster_opts *opts, int r, const char *why);
 /* NULL-safe, returns NULL. */
 struct cluster *cluster_close(struct cluster *c);
 void cluster_close_p(struct cluster **c);
@@ -44,6 +50,7 @@ struct cluster_call {
     int16_t api_key;
     int16_t version; /* the highest wanted */
     const void *request;
+    bool once; /* a lost connection is told, not tried again */
 };
 
 /* Begins the time of a call. */

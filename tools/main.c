@@ -22,10 +22,16 @@ static const struct tool tools[] = {
     {"reassign", "kafka-reassign-partitions", cmd_reassign,
      "move partitions to other brokers, change how many replicas they have"},
     {"log-dirs", "kafka-log-dirs", cmd_log_dirs, "what lies in the log dirs of each broker"},
+    {"offsets", "kafka-get-offsets", cmd_offsets, "the first and the next offset of partitions"},
+    {"delete-records", "kafka-delete-records", cmd_delete_records,
+     "delete the oldest records of partitions"},
     {"produce", NULL, cmd_produce, "send records: lines of standard input, or generated ones"},
     {"consume", NULL, cmd_consume, "print the records of a topic"},
     {"api-versions", "kafka-broker-api-versions", cmd_api_versions,
      "the requests that each broker serves"},
+    {"cluster", "kafka-cluster", cmd_cluster, "the id of the cluster"},
+    {"zk", "zookeeper-shell", cmd_zk, "look at ZooKeeper's nodes, and change them"},
+    {"features", "kafka-features", cmd_features, "features of the cluster and their versions"},
 };
 
 static void print_help(FILE *out)

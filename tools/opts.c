@@ -28,7 +28,7 @@ static int find(const struct opts *o, struct str name)
     return -1;
 }
 
-static void add(struct opts *o, int id, const char *value)
+void opts_add(struct opts *o, int id, const char *value)
 {
     xgrow(o->v, o->cap, o->count + 1);
     o->v[o->count++] = (struct opt_value){id, value};
@@ -56,16 +56,16 @@ static int distance(struct str a, struct str b)
     return row[b.len];
 }
 
-static const char *nearest(const struct opts *o, struct str name)
+const char *opts_nearest(const struct opts_def *def, struct str name)
 {
     const char *best = NULL;
     int least = 1 + (int)name.len / 3;
 
-    for (int i = 0; i < o->def->count; i++) {
-        int d = distance(name, str_of(o->def->specs[i].name));
-        if (d <= least && !(o->def->specs[i].flags & OPT_KAFKAS)) {
+    for (int i = 0; i < def->count; i++) {
+        int d = distance(name, str_of(def->specs[i].name));
+        if (d <= least && !(def->specs[i].flags & OPT_KAFKAS)) {
             least = d - 1;
-            best = o->def->specs[i].name;
+            best = def->specs[i].name;
         }
     }
     return best;
@@ -73,7 +73,7 @@ static const char *nearest(const struct opts *o, struct str name)
 
 static int unknown(const struct opts *o, struct str name, struct strbuf *why)
 {
-    const char *near = o->inv->as_kafka ? NULL : nearest(o, name);
+    const char *near = o->inv->as_kafka ? NULL : opts_nearest(o->def, name);
 
     strbuf_addf(why, "%.*s is not a recognized option", STR_ARG(name));
     if (near)
@@ -89,7 +89,7 @@ static bool take_letter(struct opts *o, const char *word)
     int id = find(o, (struct str){word + 1, 1});
     if (id < 0 || !o->def->specs[id].arg)
         return false;
-    add(o, id, word + 2);
+    opts_add(o, id, word + 2);
     return true;
 }
 
@@ -106,14 +106,14 @@ static int take_flag(struct opts *o, int *at, struct strbuf *why)
     if (id < 0)
         return take_letter(o, word) ? 0 : unknown(o, name, why);
     if (!o->def->specs[id].arg) {
-        add(o, id, NULL);
+        opts_add(o, id, NULL);
         return 0;
     }
     if (!eq && *at + 1 == o->inv->argc) {
         strbuf_addf(why, "Option %s requires an argument", o->def->specs[id].name);
         return -EINVAL;
     }
-    add(o, id, eq ? eq + 1 : o->inv->argv[++*at]);
+    opts_add(o, id, eq ? eq + 1 : o->inv->argv[++*at]);
     return 0;
 }
 
@@ -126,7 +126,7 @@ int opts_parse(struct opts *o, const struct opts_def *def, const struct invocati
     for (int i = 0; i < inv->argc; i++) {
         const char *word = inv->argv[i];
         if (ended || word[0] != '-' || word[1] == '\0') {
-            add(o, -1, word);
+            opts_add(o, -1, word);
         } else if (strcmp(word, "--") == 0) {
             ended = true;
         } else {

@@ -19,6 +19,12 @@
 enum opt_flag {
     OPT_OURS = BIT(0),   /* not a flag of Kafka's tool */
     OPT_KAFKAS = BIT(1), /* only there for old scripts: not shown in our own help */
+    /* For args.h: */
+    OPT_LETTER = BIT(2),   /* the letter is Kafka's too */
+    OPT_REQUIRED = BIT(3), /* has to be there */
+    OPT_ONE_OF = BIT(4),   /* of these there has to be exactly one */
+    OPT_INT = BIT(5),      /* an int32 */
+    OPT_REPEATED = BIT(6), /* may stand more than once */
 };
 
 struct opt_spec {
@@ -62,6 +68,11 @@ int opts_text(const struct opts *o, int id, const char **ret, struct strbuf *why
 int opts_i32(const struct opts *o, int id, int32_t *ret, struct strbuf *why) MUST_CHECK;
 int opts_i64(const struct opts *o, int id, int64_t *ret, struct strbuf *why) MUST_CHECK;
 
+/* The flag that is spelled most like this one, NULL where none is near. */
+const char *opts_nearest(const struct opts_def *def, struct str name);
+/* Appends a value, as if it stood on the command line. */
+void opts_add(struct opts *o, int id, const char *value);
+
 /* --output: table, which is what goes without it, or json. */
 int opts_json(const struct opts *o, int id, bool *ret, struct strbuf *why) MUST_CHECK;
 
@@ -71,6 +82,8 @@ int opts_require(const struct opts *o, int id, struct strbuf *why) MUST_CHECK;
 int opts_exclude(const struct opts *o, int id, const int *others, struct strbuf *why) MUST_CHECK;
 
 void opts_help(const struct opts_def *def, const struct invocation *inv, FILE *out);
+/* Without the line on top. */
+void opts_help_flags(const struct opts_def *def, const struct invocation *inv, FILE *out);
 /*
  * A mistake in the command line: as Kafka's tool the message and the help, as our own the message
  * and where help is. Returns the exit code.

@@ -87,6 +87,11 @@ void opts_help(const struct opts_def *def, const struct invocation *inv, FILE *o
     print_table(def, inv->as_kafka, out);
 }
 
+void opts_help_flags(const struct opts_def *def, const struct invocation *inv, FILE *out)
+{
+    print_table(def, inv->as_kafka, out);
+}
+
 int opts_usage(const struct opts *o, const char *message)
 {
     if (!o->inv->as_kafka)

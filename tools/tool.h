@@ -34,9 +34,14 @@ int tool_misused(const struct invocation *inv, const char *fmt, ...) PRINTF_LIKE
 int tool_done(const struct invocation *inv);
 
 int cmd_api_versions(const struct invocation *inv);
+int cmd_cluster(const struct invocation *inv);
 int cmd_consume(const struct invocation *inv);
+int cmd_delete_records(const struct invocation *inv);
 int cmd_dump_log(const struct invocation *inv);
+int cmd_features(const struct invocation *inv);
 int cmd_log_dirs(const struct invocation *inv);
+int cmd_offsets(const struct invocation *inv);
 int cmd_produce(const struct invocation *inv);
 int cmd_reassign(const struct invocation *inv);
 int cmd_topics(const struct invocation *inv);
+int cmd_zk(const struct invocation *inv);

@@ -4,6 +4,9 @@ import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.security.Permission;
+import java.security.Policy;
+import java.security.ProtectionDomain;
 import java.util.Base64;
 import org.apache.kafka.common.utils.Exit;
 
@@ -30,6 +33,27 @@ public final class ToolSide {
             System.setErr(nowhere);
         }
         throw new Ended();
+    }
+
+    /** For tools that end by System.exit(), which takes no procedure: argparse4j's, and ZooKeeper's shell. */
+    @SuppressWarnings({"deprecation", "removal"})
+    private void catchExits() {
+        Policy.setPolicy(new Policy() {
+            @Override
+            public boolean implies(ProtectionDomain any, Permission wanted) {
+                return true;
+            }
+        });
+        System.setSecurityManager(new SecurityManager() {
+            @Override
+            public void checkExit(int wanted) {
+                exit(wanted);
+            }
+
+            @Override
+            public void checkPermission(Permission any) {
+            }
+        });
     }
 
     private String run(String line) {
@@ -60,6 +84,7 @@ public final class ToolSide {
         ToolSide side = new ToolSide();
         Exit.setExitProcedure((code, message) -> side.exit(code));
         Exit.setHaltProcedure((code, message) -> side.exit(code));
+        side.catchExits();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             answers.println(side.run(line));

@@ -200,7 +200,7 @@ class Kafkas:
                         os.path.join(ROOT, "tests/oracle/ToolSide.java")], check=True)
         log4j = os.path.join(ROOT, "deploy/local/kafka-log4j.properties")
         self.java = subprocess.Popen(
-            ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+            ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.security.manager=allow",
              f"-Dlog4j.configuration=file:{log4j}", "-cp", f"{classes}:{libs}/*", "ToolSide"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 

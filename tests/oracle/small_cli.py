@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+"""small_cli - kafka-delete-records, kafka-get-offsets, kafka-cluster, kafka-features and zookeeper-shell beside Kafka
+3.9's own and ZooKeeper's, on our brokers
+
+    tests/oracle/small_cli.py [--port P] [--verbose] [--only TOOL]
+
+Starts one ZooKeeper and three brokers and ends them. Both tools get the same command lines; standard output, exit code
+and what a wrong command line is answered with on standard error must be the same. What changes something runs once for
+each tool, on a topic or node of its own (@ in the list below). Free are stack traces, log lines, the order in which a
+hash table tells partitions, how lines are broken (argparse4j), and what ZooKeeper's watcher says in between. Ends with
+one line of counts.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import topics_cli
+from topics_cli import ROOT, Kafkas, ours
+
+topics_cli.CLASSES.update({
+    "kafka-delete-records": "org.apache.kafka.tools.DeleteRecordsCommand",
+    "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
+    "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
+    "kafka-features": "org.apache.kafka.tools.FeatureCommand",
+    "zookeeper-shell": "org.apache.zookeeper.ZooKeeperMainWithTlsSupportForKafka",
+})
+DELETE, OFFSETS, CLUSTER, FEATURES, SHELL = ("kafka-delete-records", "kafka-get-offsets", "kafka-cluster",
+                                             "kafka-features", "zookeeper-shell")
+TABLE_OF_FLAGS = re.compile(r"^Option\s+Description")
+
+
+def entry(topic="@t", partition=0, offset=1, **more):
+    return {"topic": topic, "partition": partition, "offset": offset, **more}
+
+
+# The files of kafka-delete-records, by name; text is written as it is.
+FILES = {
+    "five": {"partitions": [entry(offset=5)], "version": 1},
+    "again": {"partitions": [entry(offset=5), entry(partition=1, offset=-1)]},
+    "high": {"partitions": [entry(offset=99999)]},
+    "negative": {"partitions": [entry(offset=-5)]},
+    "compacted": {"partitions": [entry("compacted")]},
+    "empty": {"partitions": []},
+    "no-topic-name": {"partitions": [entry("")]},
+    "twice": {"partitions": [entry(), entry()]},
+    "no-partitions": {"version": 1},
+    "version-2": {"version": 2, "partitions": []},
+    "version-text": {"version": "1", "partitions": []},
+    "version-float": {"version": 1.5, "partitions": []},
+    "list": [1, 2],
+    "text": "a",
+    "null": None,
+    "partitions-object": {"partitions": {}},
+    "partitions-null": {"partitions": None},
+    "partitions-numbers": {"partitions": [1]},
+    "entry-empty": {"partitions": [{}]},
+    "topic-number": {"partitions": [entry(1)]},
+    "partition-text": {"partitions": [entry(partition="0")]},
+    "partition-big": {"partitions": [entry(partition=3000000000)]},
+    "offset-text": {"partitions": [entry(offset="1")]},
+    "offset-float": '{"partitions":[{"topic":"t","partition":0,"offset":1.0}]}',
+    "offset-big": '{"partitions":[{"topic":"t","partition":0,"offset":99999999999999999999}]}',
+    "offset-null": {"partitions": [entry(offset=None)]},
+    "offset-missing": {"partitions": [{"topic": "t", "partition": 0}]},
+    "trailing": '{"partitions":[]} words behind it',
+    "garbage": "garbage",
+    "nothing": "",
+}
+FILE = "--offset-json-file"
+BARE = [
+    *[(tool, words) for tool in (DELETE, OFFSETS, CLUSTER, FEATURES)
+      for words in ([], ["--help"], ["--foo"], ["--bootstrap-server"])],
+    *[(tool, ["--version"]) for tool in (DELETE, OFFSETS)],
+    (DELETE, [FILE, "five"]),
+    (OFFSETS, ["--topic", "t"]),
+    (OFFSETS, ["--bootstrap-server", "x", "--time", "foo"]),
+    (OFFSETS, ["--bootstrap-server", "localhost:x"]),
+    (OFFSETS, ["--bootstrap-server", ""]),
+    (DELETE, ["--bootstrap-server", "x", FILE, "/nonexistent"]),
+    *[(CLUSTER, words.split()) for words in (
+        "-h", "foo", "cluster-id", "cluster-id -h", "unregister -h", "unregister", "unregister --id x",
+        "unregister --id 99999999999", "cluster-id --boot x", "cluster-id -b x -C y", "cluster-id -b",
+        "cluster-id -b x extra", "cluster-id -b x --foo", "cluster-id -b x -z", "-b x cluster-id", "cluster",
+        "cluster-id --config", "cluster-id -b x", "cluster-id -b localhost:1 -c /nonexistent")],
+    *[(FEATURES, words.split()) for words in (
+        "-h", "foo", "d", "describe", "describe -h", "upgrade -h", "downgrade -h", "disable -h",
+        "--bootstrap-server x", "--bootstrap-server x describe extra", "--bootstrap-server x describe",
+        "--bootstrap-server x disable --feature a b", "--bootstrap-server x upgrade --metadata",
+        "--bootstrap-server x --bootstrap-controller y describe", "describe --bootstrap-server x",
+        "--bootstrap-server localhost:1 --command-config /nonexistent describe")],
+]
+SERVED = [
+    *[(DELETE, [FILE, name]) for name in FILES],
+    (DELETE, []),
+    (DELETE, [FILE]),
+    (DELETE, [FILE, "/nonexistent"]),
+    (DELETE, ["--bootstrap-server", "y", FILE, "five"]),
+    (DELETE, ["--command-config", "/nonexistent", FILE, "five"]),
+    *[(OFFSETS, words.split("~")) for words in (
+        "--topic~@t", "--topic~@t~--partitions~0,1", "--topic~@t~--partitions~0,x", "--topic~@t~--partitions~99",
+        "--topic~@t~--partitions~", "--topic~@t|compacted", "--topic~@t,compacted~--partitions~0", "--topic~nothing",
+        "--topic~[", "--topic-partitions~@t:0", "--topic-partitions~@t:2-5", "--topic-partitions~@t:9-,compacted:-1",
+        "--topic-partitions~@t:", "--topic-partitions~@t:-", "--topic-partitions~@t:x", "--topic-partitions~@t:1:2",
+        "--topic-partitions~@t:99999999999", "--topic-partitions~@t:5-3", "--topic-partitions~@t:0~--topic~@t",
+        "--topic-partitions~@t:0~--partitions~1", "--topic-partitions~compacted:~--exclude-internal-topics",
+        "--topic~@t~--time~earliest", "--topic~@t~--time~-2", "--topic~@t~--time~max-timestamp", "--topic~@t~--time~-3",
+        "--topic~@t~--time~earliest-local", "--topic~@t~--time~-4", "--topic~@t~--time~latest", "--topic~@t~--time~0",
+        "--topic~@t~--time~99999999999999", "--topic~@t~--time~foo", "--topic~@t~--time~", "--topic~@t~--time~LATEST",
+        "--topic~@t~--topic~u", "--topic", "--command-config~/nonexistent", "stray~--topic~@t~--partitions~0",
+        "--topic~@t~--partitions~0, 1", "--topic~@t~--partitions~0,,1", "--topic~@t~--partitions~-1")],
+    *[(CLUSTER, words.split()) for words in (
+        "cluster-id -b B", "cluster-id --bootstrap-s B", "cluster-id --bootstrap-server=B", "cluster-id -bB",
+        "cluster-id -b B -b B", "cluster-id -C B", "unregister -b B --id 3", "unregister -b B -i -1")],
+    *[(FEATURES, ["--bootstrap-server", "B", *words.split()]) for words in (
+        "describe", "upgrade", "upgrade --metadata 3.7", "upgrade --metadata 9.9", "upgrade --metadata 3.7-IV1 --dry-run",
+        "upgrade --metadata 3.3.1", "upgrade --feature foo=1", "upgrade --feature foo=1 --dry-run",
+        "upgrade --feature foo", "upgrade --feature foo=x", "upgrade --feature foo=", "upgrade --feature foo=99999",
+        "upgrade --feature foo=1 --feature foo=2", "upgrade --feature foo=1 --feature bar=2", "upgrade --feature foo=0",
+        "upgrade --feature foo=-1", "upgrade --feature =1", "downgrade --feature foo=1 --unsafe",
+        "downgrade --meta 3.3", "downgrade", "disable", "disable --feature foo", "disable --feature foo --unsafe --dry-run",
+        "disable --feature foo --feature foo", "upgrade --metadata 3.7 --feature metadata.version=5")],
+]
+ZOOKEEPER = [line.strip() for line in r"""
+    ls /
+    ls -s /brokers
+    ls -R /brokers/topics/compacted
+    ls -w /brokers
+    ls /nothing
+    ls nothing
+    ls /brokers/
+    ls
+    ls -x /
+    ls /brokers extra
+    get /controller
+    get -s /cluster/id
+    get /brokers
+    get /nothing
+    get
+    stat /controller
+    stat /nothing
+    create /@ hello
+    create /@ hello
+    get /@
+    create -s /@/seq x
+    create /@/no/parent x
+    create /@/nodata
+    create /@/readable x world:anyone:r
+    getAcl /@/readable
+    create /@/bad x bad
+    create -c /@/container
+    create -t 1000 -e /@/ttl x
+    create -t 1000 /@/ttl x
+    create name
+    create
+    get /@/nodata
+    set /@ world
+    set -s /@ world2
+    set -v 0 /@ x
+    set -v 2 /@ x
+    set /@
+    set /nothing x
+    getAcl /@
+    getAcl -s /@
+    getAcl /nothing
+    setAcl -s /@/nodata world:anyone:cdrwa
+    setAcl -v 9 /@/nodata world:anyone:cdrwa
+    setAcl /@/nodata world:anyone
+    setAcl /@/nodata ip:127.0.0.1:cdrwa,world:anyone:cdrwa
+    getAcl /@/nodata
+    setAcl /@/nodata auth::cdrwa
+    setAcl /nothing world:anyone:r
+    setAcl -R /@ world:anyone:cdrwa
+    addauth digest user:secret
+    addauth
+    delete /@
+    delete -v 7 /@/nodata
+    delete /@/nodata
+    delete /nothing
+    delete
+    sync /
+    getAllChildrenNumber /brokers/ids
+    rmr /@
+    help
+    foo
+    create -e /@/e x
+    create -s -e /@/seq x
+    deleteall /@
+    deleteall /@
+    """.splitlines() if line.strip()]
+
+
+def without_traces(err):
+    """The words before a stack trace, or the table of flags, begins."""
+    lines = []
+    for line in err.splitlines():
+        if TABLE_OF_FLAGS.match(line):
+            break
+        if line and not re.match(r"\[\d{4}-|\s+at |\s+\.\.\. |Caused by|(java|org|com|joptsimple)[.\w$]*(:|$)", line):
+            lines.append(line)
+    return lines
+
+
+def visible(tool, answer, world, args):
+    code, out, err = answer
+    out, err = (text.replace(f"{world}-", "@") for text in (out, err))
+    told = without_traces(err)
+    lines = out.splitlines()
+    if "--version" in args:
+        lines = [re.sub(r"^3\.9\.\d+$", "3.9", line) for line in lines]
+    if tool == DELETE:
+        lines.sort()
+    if tool in (CLUSTER, FEATURES):
+        told = told if told[:1] and told[0].startswith("usage:") else told[:1]
+        lines, told = (["".join("".join(text).split())] for text in (lines, told))
+    return code, lines, told[:1] if code and "--help" not in args and args else bool(told)
+
+
+def shell_visible(answer, world):
+    """Without what the watcher says, and what differs from node to node."""
+    code, out, err = answer
+    text = re.sub(r"\n?\nWATCHER::\n\nWatchedEvent [^\n]*\n", "\n", out).replace(world, "@")
+    text = re.sub(r"(?m)^((?:[cmp]Zxid|[cm]time|ephemeralOwner) = ).*", r"\1X", text)
+    told = [re.sub(r"\d+", "N", line.replace(world, "@")) for line in without_traces(err)]
+    return code, [line for line in text.splitlines() if line], told[:1] + told[-1:]
+
+
+class Check:
+    def __init__(self, kafkas, folder, bootstrap, zookeeper, verbose):
+        self.kafkas, self.folder, self.bootstrap, self.zookeeper = kafkas, folder, bootstrap, zookeeper
+        self.verbose = verbose
+        self.passed = self.failed = 0
+
+    def count(self, what, theirs, mine):
+        same = theirs == mine
+        self.passed += same
+        self.failed += not same
+        if not same:
+            print(f"differs: {what}\n  Kafka: {theirs}\n  ours:  {mine}", flush=True)
+        elif self.verbose:
+            print(f"same: {what} -> {mine}")
+
+    def fill(self, words, world):
+        words = [self.bootstrap.join(re.split(r"\bB$|(?<=^-b)B$", word)) for word in words]
+        return [os.path.join(self.folder, f"{word}-{world}") if word in FILES else word.replace("@", f"{world}-")
+                for word in words]
+
+    def step(self, tool, words):
+        sides = []
+        for run, world in ((self.kafkas.run, "jav"), (ours, "our")):
+            args = self.fill(words, world)
+            sides.append(visible(tool, run(tool, args), world, args))
+        self.count(" ".join([tool, *words]), *sides)
+
+    def shell(self, line):
+        sides = []
+        for run, world in ((self.kafkas.run, "jav"), (ours, "our")):
+            args = line.replace("@", world).split()
+            where = ["-server", self.zookeeper] if world == "jav" else [self.zookeeper]
+            sides.append(shell_visible(run(SHELL, where + args), world))
+        self.count(f"{SHELL} {line}", *sides)
+
+
+def write_files(folder):
+    for world in ("jav", "our"):
+        for name, content in FILES.items():
+            with open(os.path.join(folder, f"{name}-{world}"), "w", encoding="utf-8") as f:
+                f.write(content if isinstance(content, str) and name != "text" else
+                        json.dumps(content, separators=(",", ":")).replace("@", f"{world}-"))
+
+
+def make_topics(bootstrap):
+    klamm = topics_cli.KLAMM
+    for topic, more in (("jav-t", ["--partitions", "12"]), ("our-t", ["--partitions", "12"]),
+                        ("compacted", ["--partitions", "1", "--config", "cleanup.policy=compact"])):
+        subprocess.run([klamm, "topics", "-b", bootstrap, "--create", "--topic", topic, *more], check=True,
+                       stdout=subprocess.DEVNULL)
+    for topic in ("jav-t", "our-t"):
+        for partition in ("0", "1"):
+            subprocess.run([klamm, "produce", "-b", bootstrap, "-t", topic, "-p", partition], check=True,
+                           input="".join(f"{n}\n" for n in range(20)), text=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+
+
+def compare(check, only):
+    at_server = ["--bootstrap-server", check.bootstrap]
+    for tool, words in [*BARE, *((t, w if t in (CLUSTER, FEATURES) else at_server + w) for t, w in SERVED)]:
+        if only in (None, tool):
+            check.step(tool, words)
+    for line in ZOOKEEPER:
+        if only in (None, SHELL):
+            check.shell(line)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--port", type=int, default=26200)
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    folder = tempfile.mkdtemp(prefix="klamm-small-cli-")
+    cluster, port = [f"{ROOT}/deploy/cluster"], options.port
+    kafkas = None
+    try:
+        subprocess.run([*cluster, "up", "--dir", f"{folder}/cluster", "--brokers", "3", "--port", str(port)], check=True,
+                       stdout=subprocess.DEVNULL)
+        kafkas = Kafkas(subprocess.run([f"{ROOT}/tests/kafka/fetch"], capture_output=True, text=True,
+                                       check=True).stdout.strip())
+        check = Check(kafkas, folder, f"127.0.0.1:{port + 1}", f"127.0.0.1:{port + 101}", options.verbose)
+        write_files(folder)
+        make_topics(check.bootstrap)
+        compare(check, options.only)
+        print(f"{check.passed} passed, {check.failed} failed")
+        return 1 if check.failed else 0
+    finally:
+        if kafkas:
+            kafkas.close()
+        subprocess.run([*cluster, "down", "--dir", f"{folder}/cluster", "--wipe"], check=False,
+                       stdout=subprocess.DEVNULL)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
