@@ -382,6 +382,11 @@ bool args_answered(struct args *a, const struct args_def *def, const struct invo
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
     CLEANUP(strbuf_deinit) struct strbuf why_sub = {0};
 
+    if (inv->wanted) {
+        inv->wanted->args = def;
+        *ret_code = TOOL_FAILED;
+        return true;
+    }
     *a = (struct args){.def = def, .inv = inv, .root = {.def = &def->def, .inv = inv}};
     struct part root = {.a = a, .o = &a->root, .def = &def->def, .why = &why};
     struct part sub = {.a = a, .o = &a->sub, .why = &why_sub};

@@ -129,6 +129,8 @@ int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct clu
     c->api_timeout_ms = 60000;
     if (opts->config_file)
         r = read_config(c, opts->config_file, why);
+    if (opts->timeout_ms)
+        c->request_timeout_ms = c->api_timeout_ms = opts->timeout_ms;
     r = r < 0 ? r : check_bootstrap(opts->bootstrap, why);
     if (r < 0)
         return r;

@@ -224,6 +224,15 @@ static size_t print_ours(const struct run *run)
     return failed;
 }
 
+static bool is_any_done(const struct run *run)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < run->work.count; i++)
+        any |= run->work.v[i].done;
+    return any;
+}
+
 static int delete_records(struct run *run)
 {
     const struct invocation *inv = run->o->inv;
@@ -239,6 +248,8 @@ static int delete_records(struct run *run)
         print_kafka(run);
         return tool_done(inv); /* whatever became of each: as Kafka's tool */
     }
+    if (r < 0 && r != -EINTR && r != -ETIMEDOUT && !is_any_done(run))
+        return tool_fail(inv, "%s; nothing was deleted", run->why.s);
     size_t failed = print_ours(run);
     if (r == -EINTR)
         return tool_fail(inv,

@@ -183,7 +183,7 @@ int cmd_zk(const struct invocation *inv)
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
     bool has_server = inv->argc > 0 && strcmp(inv->argv[0], "-server") == 0;
     int n = words_before(inv, has_server), code;
-    const struct invocation before = {inv->program, inv->as_kafka, n, inv->argv};
+    const struct invocation before = {inv->program, inv->as_kafka, n, inv->argv, inv->wanted};
     struct session s = {.shell = {.inv = inv, .connect = connect_now},
                         .conf = {.session_timeout_ms = SESSION_MS}};
 

@@ -123,6 +123,11 @@ int opts_parse(struct opts *o, const struct opts_def *def, const struct invocati
     bool ended = false;
 
     *o = (struct opts){.def = def, .inv = inv};
+    if (inv->wanted) {
+        inv->wanted->opts = def;
+        strbuf_addz(why, "only the flags are wanted");
+        return -ECANCELED;
+    }
     for (int i = 0; i < inv->argc; i++) {
         const char *word = inv->argv[i];
         if (ended || word[0] != '-' || word[1] == '\0') {

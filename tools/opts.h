@@ -54,7 +54,8 @@ struct opts {
 };
 
 void opts_deinit(struct opts *o);
-/* -EINVAL with the reason in why. def and inv are borrowed. */
+/* -EINVAL with the reason in why; -ECANCELED where only def is wanted (tool.h). def and inv are
+ * borrowed. */
 int opts_parse(struct opts *o, const struct opts_def *def, const struct invocation *inv,
                struct strbuf *why) MUST_CHECK;
 
@@ -91,6 +92,7 @@ void opts_help_flags(const struct opts_def *def, const struct invocation *inv, F
 int opts_usage(const struct opts *o, const char *message);
 /*
  * Deals with --help, --version and a command line without a word: true, and *ret_code the exit
- * code, where nothing is left to do. The ids may be -1.
+ * code, where nothing is left to do. The ids may be OPT_NONE.
  */
+enum { OPT_NONE = -2 };
 bool opts_answered(const struct opts *o, int help_id, int version_id, int *ret_code);
