@@ -145,7 +145,7 @@ int cluster_refused(const struct cluster_opts *opts, int r, const char *why)
     if (opts->config_file && r == -ENOENT)
         return tool_fail(opts->inv, "%s%s\n%s", opts->said_first ? opts->said_first : "",
                          opts->config_file, why);
-    return tool_fail(opts->inv, "%sFailed to create new KafkaAdminClient\n%s",
+    return tool_fail(opts->inv, "%sFailed to create new KafkaAdminClient\nCaused by: %s",
                      opts->said_first ? opts->said_first : "", why);
 }
 
