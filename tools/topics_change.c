@@ -388,6 +388,25 @@ static int send_delete(struct topics *t, struct delete_topics_request *m)
     return bad ? refuse(t, bad->error_code, bad->error_message) : 0;
 }
 
+/* topics_find() sorts them. */
+static bool has_name(const struct metadata_response_topic *const *found, int32_t count,
+                     struct str name)
+{
+    int32_t low = 0, high = count;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        int order = str_cmp(found[middle]->name, name);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
 /* How many of the topics are still there; each look is in an arena of its own. */
 static int count_left(struct topics *t, const struct metadata_response_topic *const *found,
                       int32_t count, int32_t *ret)
@@ -399,9 +418,8 @@ static int count_left(struct topics *t, const struct metadata_response_topic *co
 
     *ret = 0;
     for (int32_t i = 0; r == 0 && i < m->topics_count; i++) {
-        bool there = m->topics[i].error_code != UNKNOWN_TOPIC_OR_PARTITION;
-        for (int32_t k = 0; there && k < count; k++)
-            *ret += str_eq(m->topics[i].name, found[k]->name);
+        if (m->topics[i].error_code != UNKNOWN_TOPIC_OR_PARTITION)
+            *ret += has_name(found, count, m->topics[i].name);
     }
     arena_deinit(&a);
     return r;
