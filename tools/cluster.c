@@ -67,17 +67,18 @@ static int set_security(struct cluster *c, const struct props *p, struct strbuf 
     return -EINVAL;
 }
 
-static int read_config(struct cluster *c, const char *path, struct strbuf *why)
+static int read_config(struct cluster *c, const struct cluster_opts *opts, struct strbuf *why)
 {
+    const char *path = opts->config_file;
+    const char *flag = opts->config_flag ? opts->config_flag : "command-config";
     CLEANUP(props_deinit) struct props p = {0};
     int line = 0, r = props_load(&p, path, &line);
 
     if (r < 0) {
         if (line)
-            strbuf_addf(why, "%s:%d: not a line of a properties file (--command-config)", path,
-                        line);
+            strbuf_addf(why, "%s:%d: not a line of a properties file (--%s)", path, line, flag);
         else
-            strbuf_addf(why, "%s: %s (--command-config)", path, strerror(-r));
+            strbuf_addf(why, "%s: %s (--%s)", path, strerror(-r), flag);
         return r;
     }
     r = set_number(&p, "request.timeout.ms", &c->request_timeout_ms, why);
@@ -128,7 +129,7 @@ int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct clu
     c->request_timeout_ms = 30000;
     c->api_timeout_ms = 60000;
     if (opts->config_file)
-        r = read_config(c, opts->config_file, why);
+        r = read_config(c, opts, why);
     if (opts->timeout_ms)
         c->request_timeout_ms = c->api_timeout_ms = opts->timeout_ms;
     r = r < 0 ? r : check_bootstrap(opts->bootstrap, why);

@@ -23,6 +23,7 @@ struct cluster_opts {
     const char *config_file; /* --command-config; NULL: none */
     bool once;               /* as Kafka's tool too: nobody there is told at once */
     int64_t timeout_ms;      /* of a call, in place of the usual ones; 0: those */
+    const char *config_flag; /* its name where it is not command-config */
     const char *said_first;  /* as Kafka's tool: stands in front of every error */
 };
 

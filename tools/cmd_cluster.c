@@ -135,7 +135,8 @@ static int unregister(struct run *run)
 
 static int open_and_run(struct run *run, const struct args *a)
 {
-    struct cluster_opts co = {.inv = run->inv, .config_file = args_text(run->o, CONFIG)};
+    struct cluster_opts co = {
+        .inv = run->inv, .config_file = args_text(run->o, CONFIG), .config_flag = "config"};
     int r = opts_json(run->o, OUTPUT, &run->json, &run->why);
 
     if (r < 0)

@@ -63,7 +63,8 @@ static int read_plan(struct run *run)
         strbuf_addf(&run->why, "%s: %s (--offset-json-file)", path, strerror(-r));
         return r;
     }
-    return delete_plan_parse(strbuf_str(&text), &run->arena, &run->plan, &run->why);
+    r = delete_plan_parse(strbuf_str(&text), &run->arena, &run->plan, &run->why);
+    return opts_blame(run->o, FILE_, r, &run->why);
 }
 
 /* ---- asking ---- */

@@ -110,6 +110,8 @@ int cmd_links(const struct invocation *inv)
     run.dir = opts_nth(&o, -1, 0);
     if (!run.dir)
         return tool_misused(inv, "the directory is missing: %s DIRECTORY", inv->program);
+    if (access(run.dir, X_OK) < 0)
+        return tool_fail(inv, "%s: %s", run.dir, strerror(errno));
     run.target = find_target(run.dir);
     if (!run.target)
         return tool_fail(inv, "cannot tell where this program lies: %s", strerror(errno));

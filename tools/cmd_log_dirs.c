@@ -144,7 +144,7 @@ static int find_brokers(struct log_dirs *ld)
         ld->count = all_count;
         return 0;
     }
-    r = read_list(ld, text);
+    r = opts_blame(ld->o, LD_BROKERS, read_list(ld, text), &ld->why);
     return r ? r : check_known(ld, all, all_count);
 }
 

@@ -215,6 +215,18 @@ static int show(struct run *run)
 
 /* ---- command line ---- */
 
+/* Kafka's tool wraps only what its own parser of rules says. */
+static int read_list(struct run *run, const char *list)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    int r = offset_rules_of_list(list, &run->rules, &why);
+
+    if (r < 0 && run->o->inv->as_kafka && str_starts_with(strbuf_str(&why), STR("Invalid rule")))
+        strbuf_addz(&run->why, "org.apache.kafka.tools.TerseException: ");
+    strbuf_add_str(&run->why, strbuf_str(&why));
+    return opts_blame(run->o, TOPIC_PARTITIONS, r, &run->why);
+}
+
 static int read_flags(struct run *run, struct cluster_opts *co)
 {
     const char *topic = NULL, *partitions = NULL, *list = NULL, *time = NULL;
@@ -226,7 +238,9 @@ static int read_flags(struct run *run, struct cluster_opts *co)
         return -EINVAL;
     }
     r = opts_text(run->o, TIME, &time, &run->why);
-    r = r < 0 || !time ? r : offset_time(time, &run->time, &run->why);
+    r = r < 0 || !time
+            ? r
+            : opts_blame(run->o, TIME, offset_time(time, &run->time, &run->why), &run->why);
     r = r < 0 ? r : opts_text(run->o, TOPIC_PARTITIONS, &list, &run->why);
     r = r < 0 ? r : opts_text(run->o, TOPIC, &topic, &run->why);
     r = r < 0 ? r : opts_text(run->o, PARTITIONS, &partitions, &run->why);
@@ -234,8 +248,10 @@ static int read_flags(struct run *run, struct cluster_opts *co)
     r = r < 0 ? r : opts_text(run->o, CONFIG, &co->config_file, &run->why);
     if (r < 0)
         return r;
-    return list ? offset_rules_of_list(list, &run->rules, &run->why)
-                : offset_rules_of_topic(topic, partitions, &run->rules, &run->why);
+    if (list)
+        return read_list(run, list);
+    return opts_blame(run->o, TOPIC,
+                      offset_rules_of_topic(topic, partitions, &run->rules, &run->why), &run->why);
 }
 
 /* What Kafka's tool says of an address before it looks at anything else. */

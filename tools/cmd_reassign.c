@@ -179,6 +179,8 @@ static int act(struct reassign *ra, int action)
         r = read_file(ra, action == RA_GENERATE ? RA_TOPICS_FILE : RA_FILE, &file);
     if (r < 0)
         return r;
+    ra->file_id = action == RA_GENERATE ? RA_TOPICS_FILE : RA_FILE;
+    ra->brokers_id = RA_BROKERS;
     switch (action) {
     case RA_GENERATE:
         r = opts_text(ra->o, RA_BROKERS, &brokers, &ra->why);

@@ -90,8 +90,7 @@ static int parse_range(struct str range, struct str whole, struct offset_rule *r
         high = (struct str){dash + 1, range.len - low.len - 1};
     }
     if (!is_digits(low) || !is_digits(high)) {
-        strbuf_addf(why, "org.apache.kafka.tools.TerseException: Invalid rule specification: %.*s",
-                    STR_ARG(whole));
+        strbuf_addf(why, "Invalid rule specification: %.*s", STR_ARG(whole));
         return -EINVAL;
     }
     int r = parse_bound(low, &rule->from, why);

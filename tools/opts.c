@@ -207,6 +207,15 @@ int opts_i32(const struct opts *o, int id, int32_t *ret, struct strbuf *why)
     return 0;
 }
 
+int opts_blame(const struct opts *o, int id, int r, struct strbuf *why)
+{
+    const char *value = opts_nth(o, id, 0);
+
+    if (r != 0 && !o->inv->as_kafka && why->len && value)
+        strbuf_addf(why, " (--%s %s)", o->def->specs[id].name, value);
+    return r;
+}
+
 int opts_json(const struct opts *o, int id, bool *ret, struct strbuf *why)
 {
     const char *text;

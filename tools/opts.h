@@ -74,6 +74,10 @@ const char *opts_nearest(const struct opts_def *def, struct str name);
 /* Appends a value, as if it stood on the command line. */
 void opts_add(struct opts *o, int id, const char *value);
 
+/* Returns r; as our own tool a reason that does not name the flag at fault gets it, with its value:
+ * "... (--broker-list 1,x)". */
+int opts_blame(const struct opts *o, int id, int r, struct strbuf *why);
+
 /* --output: table, which is what goes without it, or json. */
 int opts_json(const struct opts *o, int id, bool *ret, struct strbuf *why) MUST_CHECK;
 

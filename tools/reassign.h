@@ -71,6 +71,8 @@ struct reassign {
     bool is_table; /* --output: list and verify print a table */
     bool as_json;  /* of which the rows are JSON */
     bool dry_run;  /* execute, cancel: say what would be done */
+    int file_id;   /* the flags that name the file and the brokers, for messages */
+    int brokers_id;
 };
 
 /* ---- reassign_plan.c; pure ---- */

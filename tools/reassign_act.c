@@ -21,6 +21,11 @@ static void print_partitions(const struct plan *p)
         printf("%s%.*s-%d", i ? "," : "", STR_ARG(p->v[i].topic), p->v[i].partition);
 }
 
+static int read_plan(struct reassign *ra, struct str json, struct plan *ret)
+{
+    return opts_blame(ra->o, ra->file_id, plan_parse(json, &ra->arena, ret, &ra->why), &ra->why);
+}
+
 /* ---- execute ---- */
 
 static int check_brokers(struct reassign *ra, const struct plan *plan)
@@ -116,9 +121,9 @@ int reassign_execute(struct reassign *ra, struct str json)
     struct plan plan, current;
     struct runnings running;
     struct dir_moves moves;
-    int r = plan_parse(json, &ra->arena, &plan, &ra->why);
+    int r = read_plan(ra, json, &plan);
 
-    r = r ? r : plan_check(&plan, &ra->why);
+    r = r ? r : opts_blame(ra->o, ra->file_id, plan_check(&plan, &ra->why), &ra->why);
     r = r ? r : reassign_running(ra, NULL, &running);
     if (r)
         return r;
@@ -277,7 +282,7 @@ static int finish_verify(struct reassign *ra, const struct verified *v)
 
 static int read_verified(struct reassign *ra, struct str json, struct verified *v)
 {
-    int r = plan_parse(json, &ra->arena, &v->plan, &ra->why);
+    int r = read_plan(ra, json, &v->plan);
 
     if (r)
         return r;
@@ -390,7 +395,7 @@ int reassign_cancel(struct reassign *ra, struct str json)
 {
     struct plan plan;
     struct dir_moves moves;
-    int r = plan_parse(json, &ra->arena, &plan, &ra->why);
+    int r = read_plan(ra, json, &plan);
 
     if (r)
         return r;

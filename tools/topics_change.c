@@ -139,7 +139,10 @@ static int read_configs(struct topics *t, struct plan *plan)
     for (int i = 0; i < n; i++) {
         struct create_topics_request_config *last = &plan->configs[plan->config_count];
         int32_t k = 0;
-        int r = read_config(t, opts_nth(t->o, TOPICS_CONFIG, i), last);
+        const char *text = opts_nth(t->o, TOPICS_CONFIG, i);
+        int r = read_config(t, text, last);
+        if (r < 0 && !t->o->inv->as_kafka)
+            strbuf_addf(&t->why, " (--config %s)", text);
         if (r < 0)
             return r;
         while (!str_eq(plan->configs[k].name, last->name))
@@ -156,7 +159,7 @@ static int read_plan(struct topics *t, struct plan *plan)
     int r = opts_i32(t->o, TOPICS_PARTITIONS, &plan->partitions, &t->why);
 
     r = r < 0 ? r : opts_i32(t->o, TOPICS_REPLICATION, &plan->replication, &t->why);
-    r = r < 0 ? r : read_assignment(t, plan);
+    r = r < 0 ? r : opts_blame(t->o, TOPICS_ASSIGNMENT, read_assignment(t, plan), &t->why);
     return r < 0 ? r : read_configs(t, plan);
 }
 

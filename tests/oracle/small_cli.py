@@ -7,8 +7,8 @@
 Starts one ZooKeeper and three brokers and ends them. Both tools get the same command lines; standard output, exit code
 and what a wrong command line is answered with on standard error must be the same. What changes something runs once for
 each tool, on a topic or node of its own (@ in the list below). Free are stack traces, log lines, the order in which a
-hash table tells partitions, how lines are broken (argparse4j), and what ZooKeeper's watcher says in between. Ends with
-one line of counts.
+hash table tells partitions, how lines are broken (argparse4j), and what ZooKeeper's watcher says in between. Then what
+only ours promise: --dry-run, one clear line for what is wrong, Ctrl-C. Ends with one line of counts.
 """
 
 import argparse
@@ -16,9 +16,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import topics_cli
 from topics_cli import ROOT, Kafkas, ours
@@ -266,6 +268,95 @@ class Check:
         self.count(f"{SHELL} {line}", *sides)
 
 
+class OurOwn:
+    """What only we promise: one clear line, the right exit code, nothing half applied, also when it is interrupted."""
+
+    def __init__(self, check, folder, cluster):
+        self.check, self.folder, self.cluster = check, folder, cluster
+
+    def expect(self, words, code, line, stdin=None):
+        done = subprocess.run([topics_cli.KLAMM, *words], capture_output=True, text=True, check=False, timeout=60,
+                              input=stdin)
+        found = done.returncode, re.sub(r"127\.0\.0\.1:\d+", "H", done.stderr)
+        self.check.count("klamm " + " ".join(words), (code, f"klamm {words[0]}: {line}\n" if line else ""), found)
+        return done.stdout
+
+    def unreachable(self):
+        nobody = "no broker of H answers: Connection refused (--bootstrap-server)"
+        where = ["--bootstrap-server", "127.0.0.1:1"]
+        plan = os.path.join(self.folder, "five-our")
+        self.expect(["offsets", *where], 1, nobody)
+        self.expect(["cluster", "cluster-id", *where], 1, nobody)
+        self.expect(["features", "describe", *where], 1, nobody)
+        self.expect(["delete-records", *where, "-f", plan], 1, nobody + "; nothing was deleted")
+        self.expect(["zk", "127.0.0.1:1", "ls", "/"], 1, "H: no ZooKeeper server answered within 5 s")
+
+    def named(self):
+        """The flag at fault is named."""
+        where = ["--bootstrap-server", self.check.bootstrap]
+        self.expect(["offsets", *where, "--topc", "x"], 2, "topc is not a recognized option; did you mean --topic?")
+        self.expect(["offsets", *where, "--topic-partitions", "t:x"], 2,
+                    "Invalid rule specification: t:x (--topic-partitions t:x)")
+        self.expect(["cluster", "cluster-id", *where, "--confg", "x"], 2,
+                    "unrecognized arguments: '--confg'; did you mean --config? (klamm cluster --help shows the flags)")
+        self.expect(["log-dirs", *where, "--describe", "--broker-list", "x"], 1,
+                    'For input string: "x" (--broker-list x)')
+
+    def nothing_changes(self):
+        """--dry-run says what would be done, and does nothing."""
+        where = ["--bootstrap-server", self.check.bootstrap]
+        before = self.expect(["offsets", *where, "--time", "earliest", "-o", "json"], 0, "")
+        plan = os.path.join(self.folder, "all")
+        with open(plan, "w", encoding="utf-8") as f:
+            json.dump({"partitions": [entry("our-t", 0, 20), entry("our-t", 1, -1)]}, f)
+        rows = json.loads(self.expect(["delete-records", *where, "-f", plan, "--dry-run", "-o", "json"], 0, ""))
+        self.check.count("klamm delete-records --dry-run", [20, 20], [row["delete_up_to"] for row in rows])
+        self.expect(["topics", *where, "--delete", "--topic", "our-t", "--dry-run"], 0, "")
+        self.expect(["topics", *where, "--create", "--topic", "never", "--dry-run"], 0, "")
+        self.expect(["zk", self.check.zookeeper, "--dry-run", "deleteall", "/brokers"], 0, "")
+        after = self.expect(["offsets", *where, "--time", "earliest", "-o", "json"], 0, "")
+        self.check.count("nothing was changed by --dry-run", before, after)
+
+    def interrupted(self):
+        """Ctrl-C while a leader does not answer: what was not reached is said, and nothing else is asked."""
+        config, plan = os.path.join(self.folder, "quick.properties"), os.path.join(self.folder, "both")
+        with open(config, "w", encoding="utf-8") as f:
+            f.write("request.timeout.ms=1500\n")
+        with open(plan, "w", encoding="utf-8") as f:
+            json.dump({"partitions": [entry("our-t", p, 0) for p in range(12)]}, f)
+        subprocess.run([*self.cluster, "pause", "3", "--dir", f"{self.folder}/cluster"], check=True,
+                       stdout=subprocess.DEVNULL)
+        started = subprocess.Popen([topics_cli.KLAMM, "delete-records", "-b", self.check.bootstrap, "-f", plan, "-o",
+                                    "json", "--command-config", config], stdout=subprocess.PIPE, text=True,
+                                   stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=60)
+        subprocess.run([*self.cluster, "resume", "3", "--dir", f"{self.folder}/cluster"], check=True,
+                       stdout=subprocess.DEVNULL)
+        missed = sum(row["trouble"].startswith("not reached") for row in json.loads(out))
+        self.check.count("Ctrl-C in delete-records", (1, f"klamm delete-records: stopped: of 12 partitions {missed} were "
+                                                      "not reached, the others are done\n", True),
+                         (started.returncode, err, 0 < missed <= 12))
+
+
+def shell_lines(check, libs):
+    """Lines of standard input, for ZooKeeper's shell and for ours."""
+    lines = "ls /brokers\nget /nothing\n\nstat /nothing\nget /brokers\nfoo\nquit\nls /\n"
+    java = subprocess.run(["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                           f"-Dlog4j.configuration=file:{ROOT}/deploy/local/kafka-log4j.properties", "-cp", f"{libs}/*",
+                           topics_cli.CLASSES[SHELL], "-server", check.zookeeper], input=lines, text=True,
+                          capture_output=True, check=False, timeout=60)
+    mine = subprocess.run([topics_cli.KLAMM, SHELL, check.zookeeper], input=lines, text=True, capture_output=True,
+                          check=False, timeout=60)
+    sides = []
+    for done in (java, mine):
+        text = re.sub(r"\nWATCHER::\n\nWatchedEvent [^\n]*\n", "", done.stdout)
+        told = [line for line in without_traces(done.stderr) if not line.startswith(("\t", "ZooKeeper -server"))]
+        sides.append(([line for line in text.splitlines() if line], told))
+    check.count(f"{SHELL}, line by line", *sides)
+
+
 def write_files(folder):
     for world in ("jav", "our"):
         for name, content in FILES.items():
@@ -309,12 +400,20 @@ def main():
     try:
         subprocess.run([*cluster, "up", "--dir", f"{folder}/cluster", "--brokers", "3", "--port", str(port)], check=True,
                        stdout=subprocess.DEVNULL)
-        kafkas = Kafkas(subprocess.run([f"{ROOT}/tests/kafka/fetch"], capture_output=True, text=True,
-                                       check=True).stdout.strip())
+        libs = subprocess.run([f"{ROOT}/tests/kafka/fetch"], capture_output=True, text=True, check=True).stdout.strip()
+        kafkas = Kafkas(libs)
         check = Check(kafkas, folder, f"127.0.0.1:{port + 1}", f"127.0.0.1:{port + 101}", options.verbose)
         write_files(folder)
         make_topics(check.bootstrap)
         compare(check, options.only)
+        if options.only in (None, SHELL):
+            shell_lines(check, libs)
+        if not options.only:
+            own = OurOwn(check, folder, cluster)
+            own.unreachable()
+            own.named()
+            own.nothing_changes()
+            own.interrupted()
         print(f"{check.passed} passed, {check.failed} failed")
         return 1 if check.failed else 0
     finally:
