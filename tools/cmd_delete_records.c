@@ -241,7 +241,7 @@ static int delete_records(struct run *run)
     fill_work(run);
     if (inv->as_kafka)
         puts("Executing records delete operation");
-    stop_catch();
+    stop_catch(inv);
     progress_start(&run->progress, "deleted records of", run->work.count, inv->as_kafka);
     int r = run->work.count ? leaders_run(run->cluster, &run->work, &run->arena, &run->why) : 0;
     progress_wipe(&run->progress);

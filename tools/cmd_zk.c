@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum id { TLS_FILE, TIMEOUT, SERVER, OUTPUT, DRY_RUN, HELP };
-enum { SESSION_MS = 30000, PATIENCE_MS = 30000, OUR_PATIENCE_MS = 5000, LINE_MAX_BYTES = 2 << 20 };
+enum id { TLS_FILE, TIMEOUT, SERVER, READ_ONLY, WAIT, OUTPUT, DRY_RUN, HELP };
+enum { SESSION_MS = 30000, PATIENCE_MS = 5000, LINE_MAX_BYTES = 2 << 20 };
 
 static const struct opt_spec specs[] = {
     [TLS_FILE] = {"zk-tls-config-file", "file",
@@ -22,6 +22,9 @@ static const struct opt_spec specs[] = {
                  0},
     [SERVER] = {"server", "host:port", "the ZooKeeper to connect to, as the first word", OPT_KAFKAS,
                 0},
+    [READ_ONLY] = {"r", NULL, "no effect: a server without a quorum does not answer", OPT_KAFKAS,
+                   0},
+    [WAIT] = {"waitforconnection", NULL, "no effect: it is always waited for", OPT_KAFKAS, 0},
     [OUTPUT] = {"output", "table|json", "how ls, get, stat and getAcl print", OPT_OURS, 'o'},
     [DRY_RUN] = {"dry-run", NULL, "only say what would be changed", OPT_OURS, 0},
     [HELP] = {"help", NULL, "show this", OPT_OURS, 'h'},
@@ -44,7 +47,9 @@ static int connect_now(struct zk_shell *sh)
     struct session *s = (struct session *)sh;
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
     bool as_kafka = sh->inv->as_kafka;
-    int r = zk_direct_open(&s->conf, as_kafka ? PATIENCE_MS : OUR_PATIENCE_MS, &sh->zk, &why);
+    int64_t patience_ms = s->conf.session_timeout_ms; /* as ZooKeeper's shell */
+    int r = zk_direct_open(&s->conf, as_kafka ? patience_ms : MIN(patience_ms, PATIENCE_MS),
+                           &sh->zk, &why);
 
     if (r < 0)
         return tool_fail(sh->inv, "%s", why.s);

@@ -320,7 +320,7 @@ int reassign_wait(struct reassign *ra, struct str json)
     size_t first = 0, moving = 0;
     int r = look_again(ra, json, &first);
 
-    stop_catch();
+    stop_catch(ra->o->inv);
     progress_start(&progress, "moved", first, false);
     for (moving = first; r == 0 && moving > 0 && !stop_wanted();) {
         progress_things(&progress, "replica sets", first - MIN(moving, first));

@@ -15,10 +15,12 @@ static void on_signal(int sig UNUSED)
         (void)!write(STDERR_FILENO, text, sizeof text - 1);
 }
 
-void stop_catch(void)
+void stop_catch(const struct invocation *inv)
 {
     const struct sigaction sa = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
+    if (inv->as_kafka)
+        return;
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
 }

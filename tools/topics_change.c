@@ -435,7 +435,7 @@ static int wait_gone(struct topics *t, const struct metadata_response_topic *con
     int32_t left = 0;
     int r = count_left(t, found, count, &left);
 
-    stop_catch();
+    stop_catch(t->o->inv);
     progress_start(&progress, "deleted", (uint64_t)count, false);
     while (r == 0 && left > 0 && !stop_wanted()) {
         progress_things(&progress, "topics", (uint64_t)(count - left));

@@ -101,7 +101,7 @@ static int delete_tree(struct zk_call *c, const struct zk_tree *tree)
     const char *at = NULL;
     int first = 0;
 
-    stop_catch();
+    stop_catch(c->sh->inv);
     progress_start(&progress, "deleted", tree->count, c->sh->inv->as_kafka);
     for (; left > 0 && !stop_wanted(); left--) {
         int r = zk_direct_delete(c->sh->zk, tree->paths[left - 1], -1);
@@ -153,7 +153,7 @@ static int set_acl_below(struct zk_call *c, const struct zk_direct_acls *acls)
     int r = zk_tree_list(c, at, &tree, &at);
     size_t i = 0;
 
-    stop_catch();
+    stop_catch(c->sh->inv);
     for (; r == 0 && i < tree.count && !stop_wanted(); i++) {
         at = tree.paths[i];
         r = zk_direct_set_acl(c->sh->zk, at, (int32_t)c->number, acls);

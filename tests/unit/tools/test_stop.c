@@ -6,9 +6,14 @@
 
 START_TEST(the_first_signal_only_asks)
 {
-    struct sigaction now;
+    const struct invocation kafkas = {.as_kafka = true}, ours = {.as_kafka = false};
+    struct sigaction before, now;
 
-    stop_catch();
+    ck_assert_int_eq(sigaction(SIGINT, NULL, &before), 0);
+    stop_catch(&kafkas);
+    ck_assert_int_eq(sigaction(SIGINT, NULL, &now), 0);
+    ck_assert_ptr_eq(now.sa_handler, before.sa_handler);
+    stop_catch(&ours);
     ck_assert(!stop_wanted());
     raise(SIGINT);
     ck_assert(stop_wanted());
