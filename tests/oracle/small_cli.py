@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """small_cli - kafka-delete-records, kafka-get-offsets, kafka-cluster, kafka-features and zookeeper-shell beside Kafka
-3.9's own and ZooKeeper's, on our brokers
+3.9's own and ZooKeeper's, on our brokers (or on Kafka's)
 
-    tests/oracle/small_cli.py [--port P] [--verbose] [--only TOOL]
+    tests/oracle/small_cli.py [--port P] [--verbose] [--only TOOL] [--impl kafka]
 
 Starts one ZooKeeper and three brokers and ends them. Both tools get the same command lines; standard output, exit code
 and what a wrong command line is answered with on standard error must be the same. What changes something runs once for
@@ -302,6 +302,20 @@ class OurOwn:
         self.expect(["log-dirs", *where, "--describe", "--broker-list", "x"], 1,
                     'For input string: "x" (--broker-list x)')
 
+    def completed(self):
+        """TAB, by each of Kafka's names and by ours."""
+        for tool in topics_cli.CLASSES:
+            flag = {SHELL: "--zk-tls-config-file", CLUSTER: "cluster-id", FEATURES: "--command-config"}.get(tool, "--help")
+            found = self.expect(["complete", "bash", f"/opt/kafka/bin/{tool}.sh {flag[:-1]}"], 0, "")
+            self.check.count(f"TAB behind {tool}", flag + "\n", found)
+        line = f"klamm topics -b {self.check.bootstrap} --describe --topic our"
+        self.check.count(line, "our-t\n", self.expect(["complete", "bash", line], 0, ""))
+        script = self.expect(["completion", "bash"], 0, "")
+        line = "klamm topics --des"
+        done = subprocess.run(["bash", "-c", f"{script}\nCOMP_LINE='{line}' COMP_POINT={len(line)}\n_klamm\n"
+                                             "echo \"${COMPREPLY[@]}\""], capture_output=True, text=True, check=False)
+        self.check.count("bash: " + line, ("--describe\n", ""), (done.stdout, done.stderr))
+
     def nothing_changes(self):
         """--dry-run says what would be done, and does nothing."""
         where = ["--bootstrap-server", self.check.bootstrap]
@@ -393,13 +407,14 @@ def main():
     parser.add_argument("--port", type=int, default=26200)
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--only")
+    parser.add_argument("--impl", default="klamm", help="whose brokers: klamm or kafka")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="klamm-small-cli-")
     cluster, port = [f"{ROOT}/deploy/cluster"], options.port
     kafkas = None
     try:
-        subprocess.run([*cluster, "up", "--dir", f"{folder}/cluster", "--brokers", "3", "--port", str(port)], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run([*cluster, "up", "--dir", f"{folder}/cluster", "--brokers", "3", "--port", str(port), "--impl",
+                        options.impl], check=True, stdout=subprocess.DEVNULL)
         libs = subprocess.run([f"{ROOT}/tests/kafka/fetch"], capture_output=True, text=True, check=True).stdout.strip()
         kafkas = Kafkas(libs)
         check = Check(kafkas, folder, f"127.0.0.1:{port + 1}", f"127.0.0.1:{port + 101}", options.verbose)
@@ -412,6 +427,7 @@ def main():
             own = OurOwn(check, folder, cluster)
             own.unreachable()
             own.named()
+            own.completed()
             own.nothing_changes()
             own.interrupted()
         print(f"{check.passed} passed, {check.failed} failed")
