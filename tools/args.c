@@ -366,7 +366,11 @@ static int say_help(const struct args *a)
         (void)!tool_done(a->inv);
         return TOOL_FAILED; /* as Kafka's tools */
     }
-    opts_help(&a->def->def, a->inv, stdout);
+    printf("%s - %s\n", a->inv->program, a->def->def.about);
+    if (a->def->def.count) {
+        putchar('\n');
+        opts_help_flags(&a->def->def, a->inv, stdout);
+    }
     for (int i = 0; i < a->def->count; i++) {
         const struct args_command *c = &a->def->commands[i];
         printf("\n%s - %s\n", c->name, c->def.about);

@@ -197,8 +197,8 @@ int cmd_zk(const struct invocation *inv)
         return tool_misused(inv, "%s", why.s);
     if (opts_has(&o, HELP)) {
         opts_help(&def, inv, stdout);
-        puts("");
-        zk_shell_usage(stdout);
+        puts("\nCommands, as in ZooKeeper's own shell:");
+        zk_shell_list(stdout);
         return tool_done(inv);
     }
     if (!s.conf.connect)

@@ -23,9 +23,8 @@ static const struct zk_command commands[] = {
     {"sync", "path", "", "", 2, false, zk_do_sync},
 };
 
-void zk_shell_usage(FILE *out)
+void zk_shell_list(FILE *out)
 {
-    fputs("ZooKeeper -server host:port [-zk-tls-config-file <file>] cmd args\n", out);
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         fprintf(out, "\t%s %s\n", commands[i].name, commands[i].usage);
 }
@@ -42,7 +41,8 @@ static const struct zk_command *find(const char *name)
 static int unknown_command(const struct zk_shell *sh, const char *name)
 {
     if (sh->inv->as_kafka) {
-        zk_shell_usage(stderr);
+        fputs("ZooKeeper -server host:port [-zk-tls-config-file <file>] cmd args\n", stderr);
+        zk_shell_list(stderr);
         fprintf(stderr, "Command not found: Command not found %s\n", name);
         return ZK_UNKNOWN_COMMAND;
     }

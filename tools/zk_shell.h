@@ -23,4 +23,5 @@ struct zk_shell {
 
 /* One command; its exit code. */
 int zk_shell_run(struct zk_shell *sh, int argc, char *const *argv);
-void zk_shell_usage(FILE *out);
+/* A line for each command. */
+void zk_shell_list(FILE *out);

@@ -356,7 +356,9 @@ class OurOwn:
 
 def shell_lines(check, libs):
     """Lines of standard input, for ZooKeeper's shell and for ours."""
-    lines = "ls /brokers\nget /nothing\n\nstat /nothing\nget /brokers\nfoo\nquit\nls /\n"
+    lines = "ls /brokers\nget /nothing\n\nstat /nothing\nget /brokers\nfoo\n" \
+            "addauth digest user:secret\ncreate /guarded 'two words' auth::cdrwa\ngetAcl /guarded\nget /guarded\n" \
+            "setAcl /guarded digest:somebody:else=:r\nset /guarded x\ndelete /guarded\nquit\nls /\n"
     java = subprocess.run(["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
                            f"-Dlog4j.configuration=file:{ROOT}/deploy/local/kafka-log4j.properties", "-cp", f"{libs}/*",
                            topics_cli.CLASSES[SHELL], "-server", check.zookeeper], input=lines, text=True,
