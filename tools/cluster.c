@@ -17,6 +17,7 @@ struct cluster {
     char *bootstrap, *client_id;
     struct tls_client *tls;
     bool patient;      /* tries again for the whole time */
+    bool tries_once;   /* a lost connection ends the call */
     struct seed *seed; /* NULL: not connected yet */
     int64_t request_timeout_ms, api_timeout_ms;
     int64_t deadline_ms, backoff_ms;
@@ -126,12 +127,15 @@ int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct clu
     c->patient = opts->inv->as_kafka && !opts->once;
     c->client_id = xstrdup("adminclient-1");
     c->bootstrap = xstrdup(opts->bootstrap);
-    c->request_timeout_ms = 30000;
-    c->api_timeout_ms = 60000;
+    c->request_timeout_ms = opts->request_timeout_ms ? opts->request_timeout_ms : 30000;
+    c->api_timeout_ms = opts->api_timeout_ms ? opts->api_timeout_ms : 60000;
     if (opts->config_file)
         r = read_config(c, opts, why);
     if (opts->timeout_ms)
-        c->request_timeout_ms = c->api_timeout_ms = opts->timeout_ms;
+        c->api_timeout_ms = opts->timeout_ms;
+    if (opts->tries_once)
+        c->request_timeout_ms = c->api_timeout_ms;
+    c->tries_once = opts->tries_once;
     r = r < 0 ? r : check_bootstrap(opts->bootstrap, why);
     if (r < 0)
         return r;
@@ -249,7 +253,7 @@ static int connect_cluster(struct cluster *c, const char *call, struct strbuf *w
     }
 }
 
-static bool is_lost(int r)
+bool cluster_is_lost(int r)
 {
     return r == -ECONNRESET || r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -EPIPE ||
            r == -ENOTCONN || r == -ETIMEDOUT;
@@ -260,7 +264,7 @@ static int give_up(const struct cluster *c, const struct cluster_call *call, int
 {
     if (r == -EPROTONOSUPPORT)
         strbuf_addf(why, "The broker does not support %s", call->name);
-    else if (is_lost(r))
+    else if (cluster_is_lost(r))
         strbuf_addf(why, "Call %s to %s timed out after %d attempt(s): %s", call->name,
                     seed_address(c->seed), c->attempts, err_name(r));
     else
@@ -294,7 +298,7 @@ int cluster_call(struct cluster *c, const struct cluster_call *call, struct aren
         if (r == 0)
             return 0;
         arena_deinit(answer);
-        if (!is_lost(r) || call->once || !wait_a_little(c))
+        if (call->is_once || c->tries_once || !cluster_is_lost(r) || !wait_a_little(c))
             return give_up(c, call, r, why);
         (void)!seed_refresh(c->seed); /* where it fails, the next attempt says so */
     }
@@ -311,9 +315,15 @@ bool cluster_again(struct cluster *c, int16_t error)
     default:
         return false;
     }
+    return cluster_wait(c);
+}
+
+bool cluster_wait(struct cluster *c)
+{
     if (!wait_a_little(c))
         return false;
-    (void)!seed_refresh(c->seed);
+    if (c->seed)
+        (void)!seed_refresh(c->seed); /* where it fails, the next attempt says so */
     return true;
 }
 

@@ -20,11 +20,14 @@ struct cluster;
 struct cluster_opts {
     const struct invocation *inv;
     const char *bootstrap;
-    const char *config_file; /* --command-config; NULL: none */
-    bool once;               /* as Kafka's tool too: nobody there is told at once */
-    int64_t timeout_ms;      /* of a call, in place of the usual ones; 0: those */
-    const char *config_flag; /* its name where it is not command-config */
-    const char *said_first;  /* as Kafka's tool: stands in front of every error */
+    const char *config_file;    /* --command-config; NULL: none */
+    int64_t api_timeout_ms;     /* default.api.timeout.ms where the file has none; 0: 60 s */
+    int64_t request_timeout_ms; /* request.timeout.ms alike; 0: 30 s */
+    int64_t timeout_ms;         /* of each call, whatever the file says; 0: that of the file */
+    bool once;                  /* as Kafka's tool too: nobody there is told at once */
+    bool tries_once;            /* no call is sent twice, none waits longer than timeout_ms */
+    const char *config_flag;    /* its name where it is not command-config */
+    const char *said_first;     /* as Kafka's tool: stands in front of every error */
 };
 
 /*
@@ -52,7 +55,7 @@ struct cluster_call {
     int16_t api_key;
     int16_t version; /* the highest wanted */
     const void *request;
-    bool once; /* a lost connection is told, not tried again */
+    bool is_once; /* a lost connection ends it: somebody else may be whom to ask */
 };
 
 /* Begins the time of a call. */
@@ -64,6 +67,11 @@ int cluster_call(struct cluster *c, const struct cluster_call *call, struct aren
 /* True where the answer's error means: somebody else, or later; has waited, and asked again who is
  * controller. False when the time is over. */
 bool cluster_again(struct cluster *c, int16_t error);
+/* Waits a little before the next attempt, and asks again who is there. False when the time is
+ * over. */
+bool cluster_wait(struct cluster *c);
+/* For is_once: whether somebody else, or the same one later, may answer what failed so. */
+bool cluster_is_lost(int r);
 /* Metadata of one topic, of all where it is null, of none where it is empty (the brokers only). No
  * topic is made by asking. */
 int cluster_metadata(struct cluster *c, struct str topic, struct arena *a,

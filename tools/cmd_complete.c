@@ -80,7 +80,8 @@ static void ask_names(const struct invocation *inv, struct complete_found *found
     const struct cluster_opts co = {.inv = inv,
                                     .bootstrap = found->bootstrap,
                                     .config_file = found->command_config,
-                                    .timeout_ms = NAMES_MS};
+                                    .timeout_ms = NAMES_MS,
+                                    .tries_once = true};
     CLEANUP(free_p) char *before = str_dup(found->before);
     struct names n = {found, before ? before : "", found->start, 0};
 

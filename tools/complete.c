@@ -163,10 +163,9 @@ void complete_find(const struct complete_line *line, struct complete_found *ret)
         find_in_commands(line, ret);
         return;
     }
-    if (!line->flags.opts)
-        return;
-    if (complete_value(line, line->flags.opts, ret))
-        find_cluster(line, line->flags.opts, ret);
+    const struct opts_def def = {NULL, line->flags.specs, line->flags.count};
+    if (complete_value(line, &def, ret))
+        find_cluster(line, &def, ret);
     else
-        add_flags(line, line->flags.opts, ret);
+        add_flags(line, &def, ret);
 }

@@ -1,6 +1,7 @@
 #include "tools/opts.h"
 
 #include "common/base/mem.h"
+#include "tools/nearest.h"
 
 #include <errno.h>
 
@@ -34,41 +35,15 @@ void opts_add(struct opts *o, int id, const char *value)
     o->v[o->count++] = (struct opt_value){id, value};
 }
 
-/* The number of letters to change, insert or leave out. */
-static int distance(struct str a, struct str b)
-{
-    enum { LONGEST = 48 };
-    int row[LONGEST + 1];
-
-    if (a.len > LONGEST || b.len > LONGEST)
-        return LONGEST;
-    for (int j = 0; j <= (int)b.len; j++)
-        row[j] = j;
-    for (int i = 1; i <= (int)a.len; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= (int)b.len; j++) {
-            int best = MIN(MIN(row[j], row[j - 1]) + 1, diagonal + (a.p[i - 1] != b.p[j - 1]));
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[b.len];
-}
-
 const char *opts_nearest(const struct opts_def *def, struct str name)
 {
-    const char *best = NULL;
-    int least = 1 + (int)name.len / 3;
+    struct nearest near = nearest_to(name);
 
     for (int i = 0; i < def->count; i++) {
-        int d = distance(name, str_of(def->specs[i].name));
-        if (d <= least && !(def->specs[i].flags & OPT_KAFKAS)) {
-            least = d - 1;
-            best = def->specs[i].name;
-        }
+        if (!(def->specs[i].flags & OPT_KAFKAS))
+            nearest_try(&near, def->specs[i].name);
     }
-    return best;
+    return near.best;
 }
 
 static int unknown(const struct opts *o, struct str name, struct strbuf *why)
@@ -93,6 +68,11 @@ static bool take_letter(struct opts *o, const char *word)
     return true;
 }
 
+static bool looks_like_flag(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0';
+}
+
 /* One flag at argv[*at]; moves *at to the last word that it takes. */
 static int take_flag(struct opts *o, int *at, struct strbuf *why)
 {
@@ -109,7 +89,13 @@ static int take_flag(struct opts *o, int *at, struct strbuf *why)
         opts_add(o, id, NULL);
         return 0;
     }
-    if (!eq && *at + 1 == o->inv->argc) {
+    bool is_last = *at + 1 == o->inv->argc;
+    if (!eq && (o->def->specs[id].flags & OPT_OPTIONAL) &&
+        (is_last || looks_like_flag(o->inv->argv[*at + 1]))) {
+        opts_add(o, id, NULL);
+        return 0;
+    }
+    if (!eq && is_last) {
         strbuf_addf(why, "Option %s requires an argument", o->def->specs[id].name);
         return -EINVAL;
     }
@@ -124,13 +110,13 @@ int opts_parse(struct opts *o, const struct opts_def *def, const struct invocati
 
     *o = (struct opts){.def = def, .inv = inv};
     if (inv->wanted) {
-        inv->wanted->opts = def;
+        *inv->wanted = (struct tool_flags){.specs = def->specs, .count = def->count};
         strbuf_addz(why, "only the flags are wanted");
         return -ECANCELED;
     }
     for (int i = 0; i < inv->argc; i++) {
         const char *word = inv->argv[i];
-        if (ended || word[0] != '-' || word[1] == '\0') {
+        if (ended || !looks_like_flag(word)) {
             opts_add(o, -1, word);
         } else if (strcmp(word, "--") == 0) {
             ended = true;

@@ -17,14 +17,15 @@
 #include <stdio.h>
 
 enum opt_flag {
-    OPT_OURS = BIT(0),   /* not a flag of Kafka's tool */
-    OPT_KAFKAS = BIT(1), /* only there for old scripts: not shown in our own help */
+    OPT_OURS = BIT(0),     /* not a flag of Kafka's tool */
+    OPT_KAFKAS = BIT(1),   /* only there for old scripts: not shown in our own help */
+    OPT_OPTIONAL = BIT(2), /* the value may be missing: it is the next word where that is no flag */
     /* For args.h: */
-    OPT_LETTER = BIT(2),   /* the letter is Kafka's too */
-    OPT_REQUIRED = BIT(3), /* has to be there */
-    OPT_ONE_OF = BIT(4),   /* of these there has to be exactly one */
-    OPT_INT = BIT(5),      /* an int32 */
-    OPT_REPEATED = BIT(6), /* may stand more than once */
+    OPT_LETTER = BIT(3),   /* the letter is Kafka's too */
+    OPT_REQUIRED = BIT(4), /* has to be there */
+    OPT_ONE_OF = BIT(5),   /* of these there has to be exactly one */
+    OPT_INT = BIT(6),      /* an int32 */
+    OPT_REPEATED = BIT(7), /* may stand more than once */
 };
 
 struct opt_spec {
@@ -63,7 +64,7 @@ bool opts_has(const struct opts *o, int id);
 int opts_count(const struct opts *o, int id);
 /* The nth value, NULL past the last. id -1: the words that belong to no flag. */
 const char *opts_nth(const struct opts *o, int id, int n);
-/* The value, NULL where the flag is not there; -EINVAL where it stands more than once. */
+/* The value, NULL where the flag is not there or has none; -EINVAL where there are several. */
 int opts_text(const struct opts *o, int id, const char **ret, struct strbuf *why) MUST_CHECK;
 /* *ret stays as it is where the flag is not there. */
 int opts_i32(const struct opts *o, int id, int32_t *ret, struct strbuf *why) MUST_CHECK;

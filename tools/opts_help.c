@@ -23,8 +23,10 @@ static char *left_column(const struct opt_spec *spec, bool as_kafka)
 
     if (!as_kafka && spec->letter)
         snprintf(letter, sizeof letter, "-%c, ", spec->letter);
-    return xasprintf("%s--%s%s%s%s", letter, spec->name, arg ? " <" : "", arg ? arg : "",
-                     arg ? ">" : "");
+    if (!arg)
+        return xasprintf("%s--%s", letter, spec->name);
+    return xasprintf(spec->flags & OPT_OPTIONAL ? "%s--%s [%s]" : "%s--%s <%s>", letter, spec->name,
+                     arg);
 }
 
 /* The text in lines of at most width columns, all but the first behind indent blanks. */

@@ -17,12 +17,13 @@ enum { TOOL_FAILED = 1, TOOL_MISUSED = 2 };
 /* What Kafka's tools answer to --version, and which of its versions we follow. */
 #define KAFKA_VERSION "3.9.0"
 
-struct opts_def;
+struct opt_spec;
 struct args_def;
 
-/* The flags that a command knows: one of the two. */
+/* The flags that a command knows: specs, or args. */
 struct tool_flags {
-    const struct opts_def *opts;
+    const struct opt_spec *specs;
+    int count;
     const struct args_def *args;
 };
 
@@ -64,17 +65,21 @@ int tool_misused(const struct invocation *inv, const char *fmt, ...) PRINTF_LIKE
 int tool_done(const struct invocation *inv);
 
 int cmd_api_versions(const struct invocation *inv);
+int cmd_can_stop(const struct invocation *inv);
 int cmd_cluster(const struct invocation *inv);
 int cmd_complete(const struct invocation *inv);
 int cmd_completion(const struct invocation *inv);
+int cmd_configs(const struct invocation *inv);
 int cmd_consume(const struct invocation *inv);
 int cmd_delete_records(const struct invocation *inv);
 int cmd_dump_log(const struct invocation *inv);
 int cmd_features(const struct invocation *inv);
+int cmd_groups(const struct invocation *inv);
 int cmd_links(const struct invocation *inv);
 int cmd_log_dirs(const struct invocation *inv);
 int cmd_offsets(const struct invocation *inv);
 int cmd_produce(const struct invocation *inv);
 int cmd_reassign(const struct invocation *inv);
 int cmd_topics(const struct invocation *inv);
+int cmd_why(const struct invocation *inv);
 int cmd_zk(const struct invocation *inv);

@@ -18,8 +18,10 @@ int node_config_decode(struct slice data, struct arena *a, struct node_why *why,
     if (data.len > NODE_MAX_BYTES)
         return node_wrong(why, "%zu bytes, at most %d are read", data.len, NODE_MAX_BYTES);
     *ret = c;
-    if (node_parse(data, NULL, &root) < 0 || !(map = json_object_get(root, "config")))
+    if (node_parse(data, why, &root) < 0 || !(map = json_object_get(root, "config"))) {
+        ret->is_unreadable = !root && data.len > 0;
         return 0;
+    }
     if (!json_is_object(map))
         return node_wrong(why, "\"config\" is no object");
     c.entries = arena_new_array(a, struct node_config_entry, json_object_size(map));

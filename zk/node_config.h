@@ -17,6 +17,7 @@ struct node_config_entry {
 struct node_config {
     struct node_config_entry *entries;
     int32_t count;
+    bool is_unreadable; /* no JSON object: counts as empty, as in Kafka; why says what it is */
 };
 
 int node_config_decode(struct slice data, struct arena *a, struct node_why *why,

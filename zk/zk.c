@@ -47,8 +47,9 @@ static bool is_beyond_rearming(struct zk *zk) REQUIRES(zk->lock)
     return zk->short_lives >= MAX_SHORT_LIVES && zk_watches_bytes(&zk->watches) > MAX_REARM_BYTES;
 }
 
-static void on_connected(struct zk *zk, zhandle_t *zh) REQUIRES(zk->lock)
+static void on_connected(struct zk *zk, zhandle_t *zh, bool is_read_only) REQUIRES(zk->lock)
 {
+    zk->is_read_only = is_read_only;
     zk->session_id = zoo_client_id(zh)->client_id;
     zk->negotiated_timeout_ms = zoo_recv_timeout(zh);
     zk->handle->was_connected = true;
@@ -89,8 +90,8 @@ static void on_session_event(struct zk_handle *h, zhandle_t *zh, int state)
     WITH_LOCK(&zk->lock)
     {
         if (zk->handle == h && !zk->stopping) {
-            if (state == ZOO_CONNECTED_STATE)
-                on_connected(zk, zh);
+            if (state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE)
+                on_connected(zk, zh, state == ZOO_READONLY_STATE);
             else if (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE)
                 on_expired(zk, state == ZOO_AUTH_FAILED_STATE);
             else
@@ -571,7 +572,7 @@ int zk_start(struct zk *zk, struct strbuf *ret_why)
 {
     int r = zk_conf_check(&zk->conf, ret_why);
 
-    if (r == 0 && zk->chroot)
+    if (r == 0 && zk->chroot && !zk->conf.finds_chroot && !zk->conf.only_reads)
         r = make_chroot(zk, ret_why);
     return r == 0 ? start_session(zk, ret_why) : r;
 }
@@ -605,6 +606,7 @@ void zk_status(struct zk *zk, struct zk_status *ret)
         queued++;
     *ret = (struct zk_status){
         .state = zk->state,
+        .is_read_only = zk->is_read_only,
         .session_id = zk->session_id,
         .negotiated_timeout_ms = zk->negotiated_timeout_ms,
         .since_ms = zk->since_ms,

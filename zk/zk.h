@@ -31,13 +31,16 @@ struct zk_conf {
     int32_t session_timeout_ms;
     int32_t connection_timeout_ms; /* 0 = the session's */
     int32_t max_in_flight;
-    bool set_acl; /* zookeeper.set.acl */
+    bool finds_chroot; /* which must be there: it is not made */
+    bool set_acl;      /* zookeeper.set.acl */
     /* zookeeper.digest.auth (a key of ours): "user:password" for the scheme digest; NULL = none */
     const char *digest_auth;
     /* zookeeper.sasl.* (from the JAAS section Client): refused where the library has no SASL; NULL
      * = none */
     const char *sasl_user;
     const char *sasl_password_file;
+    /* For tools that look: no chroot is made, and a server without a quorum is good enough */
+    bool only_reads;
     bool ssl;                   /* zookeeper.ssl.client.enable */
     const char *ssl_truststore; /* PEM files: what the C library takes */
     const char *ssl_keystore;   /* certificates and key in one file */
@@ -68,8 +71,8 @@ struct zk *zk_new(const struct zk_conf *conf);
 struct zk *zk_free(struct zk *zk);
 /* Before zk_start() only. */
 void zk_add_listener(struct zk *zk, const struct zk_listener *l);
-/* Makes the chroot and waits for the first connection: 0, -ETIMEDOUT, -EACCES (authentication),
- * -EINVAL, -ENOTSUP. */
+/* Makes the chroot, unless finds_chroot, and waits for the first connection: 0, -ETIMEDOUT, -EACCES
+ * (authentication), -EINVAL, -ENOTSUP. */
 int zk_start(struct zk *zk, struct strbuf *ret_why) MUST_CHECK;
 /* Ends the session; requests under way end with ZK_CLOSING. Thread: any but the session thread and
  * callbacks. */
@@ -81,6 +84,7 @@ enum zk_state { ZK_STATE_CONNECTING, ZK_STATE_CONNECTED, ZK_STATE_EXPIRED, ZK_ST
 
 struct zk_status {
     enum zk_state state;
+    bool is_read_only; /* the server has no quorum and takes no writes; with only_reads alone */
     int64_t session_id;
     int32_t negotiated_timeout_ms;
     int64_t since_ms; /* wall clock: when this state began */

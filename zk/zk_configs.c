@@ -25,6 +25,11 @@ static enum zk_result read_chunk(struct zk_store *s, const char *type, struct ar
         list[i].node = (struct node_config){0};
         if (list[i].is_present && node_config_decode(op->ret_data, a, &why, &list[i].node) < 0)
             list[i].result = zk_malformed(op->path, &why);
+        if (list[i].node.is_unreadable)
+            say_limited(SAY_ERROR, 50,
+                        "znode %s holds no settings that can be read: %s; it counts as empty until "
+                        "somebody writes it again",
+                        op->path, why.text);
     }
     return ZK_OK;
 }
@@ -162,6 +167,69 @@ enum zk_result zk_config_notify(struct zk_store *s, const char *type, struct str
 
     return zk_store_create(s, ZK_PREFIX_CONFIG_CHANGE, node_config_change_encode(&a, &change),
                            ZK_SEQUENTIAL);
+}
+
+enum write_kind { WRITE_SET, WRITE_CREATE, WRITE_DELETE };
+
+/* The write and its notification: the result of the write. */
+static enum zk_result write_notified(struct zk_store *s, enum write_kind kind, const char *path,
+                                     struct slice data, const struct node_config_change *change)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    size_t at;
+
+    zk_batch_multi_begin(&b);
+    if (kind == WRITE_SET)
+        at = zk_batch_set(&b, path, data, ZK_ANY_VERSION);
+    else if (kind == WRITE_CREATE)
+        at = zk_batch_create(&b, path, data, 0);
+    else
+        at = zk_batch_delete(&b, path, ZK_ANY_VERSION);
+    zk_batch_create(&b, ZK_PREFIX_CONFIG_CHANGE, node_config_change_encode(&b.arena, change),
+                    ZK_SEQUENTIAL);
+    zk_batch_multi_end(&b);
+    zk_store_run(s, &b);
+    return b.ops[at].result;
+}
+
+static enum zk_result delete_notified(struct zk_store *s, const char *path, struct str name,
+                                      const char *type)
+{
+    const struct node_config_change change = {str_of(type), name};
+    enum zk_result r = write_notified(s, WRITE_DELETE, path, (struct slice){0}, &change);
+
+    return r == ZK_NO_NODE ? zk_config_notify(s, type, name) : r;
+}
+
+enum zk_result zk_config_bootstrap(struct zk_store *s, const char *type, struct str name,
+                                   const struct node_config *config)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    const struct node_config_change change = {str_of(type), name};
+    const char *path = zk_path_config(&a, type, name);
+    struct slice data = node_config_encode(&a, config);
+    const char *const changes = ZK_PATH_CONFIG_CHANGES, *const parent = zk_path_parent(&a, path);
+    enum zk_result r = zk_store_exists(s, "/", NULL);
+
+    r = r == ZK_OK ? zk_store_ensure_paths(s, &changes, 1) : r;
+    if (r != ZK_OK)
+        return r;
+    if (config->count == 0 && strcmp(type, "users") == 0) {
+        r = delete_notified(s, path, name, type);
+        if (r != ZK_NOT_EMPTY)
+            return r;
+    }
+    for (int round = 0; round < 3; round++) {
+        r = write_notified(s, WRITE_SET, path, data, &change);
+        if (r != ZK_NO_NODE)
+            return r;
+        r = zk_store_ensure_paths(s, &parent, 1);
+        if (r == ZK_OK)
+            r = write_notified(s, WRITE_CREATE, path, data, &change);
+        if (r != ZK_NODE_EXISTS)
+            return r;
+    }
+    return r;
 }
 
 /* The number at the end of "config_change_0000000012"; -1 for another name. */

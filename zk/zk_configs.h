@@ -39,6 +39,14 @@ enum zk_result zk_config_fence(struct zk_store *s, int32_t *ret_version);
 /* Absent is ZK_OK. Empty parents of a pair ("u/clients/c") go too. */
 enum zk_result zk_config_delete(struct zk_store *s, const char *type, struct str name);
 
+/*
+ * For a cluster that is not running yet: sets or creates the node whatever the controller, and
+ * notifies, both or neither. Without settings the node of a user goes, unless it has clients below.
+ * ZK_NO_NODE: there is no chroot.
+ */
+enum zk_result zk_config_bootstrap(struct zk_store *s, const char *type, struct str name,
+                                   const struct node_config *config);
+
 enum zk_result zk_config_notify(struct zk_store *s, const char *type, struct str name);
 
 /*

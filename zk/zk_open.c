@@ -215,8 +215,10 @@ static void on_log(const char *message)
 
 static zhandle_t *open_plain(struct zk_handle *h, const char *addresses)
 {
-    return zookeeper_init2(addresses, zk_on_event, h->zk->conf.session_timeout_ms, NULL, h,
-                           ZOO_NO_LOG_CLIENTENV, on_log);
+    int flags = ZOO_NO_LOG_CLIENTENV | (h->zk->conf.only_reads ? ZOO_READONLY : 0);
+
+    return zookeeper_init2(addresses, zk_on_event, h->zk->conf.session_timeout_ms, NULL, h, flags,
+                           on_log);
 }
 
 #if defined(KLAMM_ZK_TLS)

@@ -79,6 +79,7 @@ struct zk {
     bool started;
     bool stopping;
     bool auth_failed;
+    bool is_read_only; /* the server of now */
     int64_t session_id;
     int32_t negotiated_timeout_ms;
     int64_t since_ms;

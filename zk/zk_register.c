@@ -341,10 +341,14 @@ enum zk_result zk_register_again(struct zk_register *reg, const struct node_brok
     }
 }
 
-enum zk_result zk_register_update(struct zk_register *reg, const struct node_broker *self)
+enum zk_result zk_register_update(struct zk_register *reg, const struct node_broker *self,
+                                  struct strbuf *ret_why)
 {
     CLEANUP(arena_deinit) struct arena a = {0};
+    enum zk_result r = check_others(reg, self, &a, ret_why);
 
+    if (r != ZK_OK)
+        return r;
     return zk_store_set(reg->store, zk_path_broker(&a, reg->broker_id), encode(reg, &a, self),
                         ZK_ANY_VERSION, NULL);
 }

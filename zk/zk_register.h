@@ -47,5 +47,7 @@ enum zk_result zk_register_start(struct zk_register *reg, const struct node_brok
  */
 enum zk_result zk_register_again(struct zk_register *reg, const struct node_broker *self);
 
-/* Rewrites the node in place (listeners changed): the epoch stays. */
-enum zk_result zk_register_update(struct zk_register *reg, const struct node_broker *self);
+/* Rewrites the node in place (listeners changed): the epoch stays. ZK_REFUSED with the reason:
+ * another broker advertises one of our host:port pairs; nothing is written. Thread: any. */
+enum zk_result zk_register_update(struct zk_register *reg, const struct node_broker *self,
+                                  struct strbuf *ret_why);

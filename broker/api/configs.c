@@ -1,21 +1,17 @@
 /*
- * configs.c - DescribeConfigs: settings of topics and of this broker, and where they come from
+ * configs.c - DescribeConfigs: settings of topics, brokers and loggers, and where they come from
  * (protocol.md 11.26). On a worker, as topics' settings are read from ZooKeeper.
  */
 #include "broker/api/handlers.h"
 
-#include "broker/config/broker_conf.h"
-#include "broker/meta/metadata.h"
+#include "broker/config/docs.h"
+#include "broker/config/dynamic_keys.h"
+#include "broker/meta/config_admin.h"
 #include "broker/meta/topic_admin.h"
 #include "broker/meta/topic_names.h"
 #include "common/base/err.h"
-
-enum {
-    RESOURCE_TOPIC = 2,
-    RESOURCE_BROKER = 4,
-    RESOURCE_BROKER_LOGGER = 8,
-    RESOURCE_CLIENT_METRICS = 16
-};
+#include "common/base/say.h"
+#include "common/conf/show.h"
 
 /* One DescribeConfigs request on its way; lives in its arena. */
 struct describing {
@@ -23,6 +19,19 @@ struct describing {
     struct broker *b;
     struct request *req;
     struct describe_configs_response *resp;
+    const struct conf_snapshot *conf;
+};
+
+/* One setting as it is to be told. */
+struct setting {
+    const char *key;
+    const struct conf_option *option; /* NULL: nobody knows it, so that its value is kept secret */
+    struct str value;
+    const struct origin *origins; /* the first is the one in force */
+    size_t origin_count;
+    const char *doc;
+    bool is_read_only;
+    bool is_raw; /* the value is told as it is */
 };
 
 static bool is_wanted(const struct describe_configs_request_resource *resource, const char *key)
@@ -42,67 +51,91 @@ static void refuse(struct describe_configs_response_result *r, int16_t error, st
     r->error_message = message;
 }
 
-/* What an option's entry and its synonyms are made of: a value, and under which name it was found
- * where. */
-struct origin {
-    const char *name;
-    struct str value;
-    int8_t source;
-};
-
-/* The first origin is the one in force. */
-static void add_entry(struct describing *de, struct describe_configs_response_result *r,
-                      const struct conf_option *o, const struct origin *origins, int32_t count)
+/* A copy, as Kafka prints it. */
+static struct str show(struct arena *a, const struct conf_option *o, struct str value)
 {
-    const struct describe_configs_request *body = de->req->body;
-    struct describe_configs_response_config *c = &r->configs[r->configs_count++];
-    bool is_secret = o->type == CONF_PASSWORD;
+    CLEANUP(strbuf_deinit) struct strbuf sb = {0};
 
-    struct_init(&describe_configs_response_config_desc, c);
-    c->name = str_of(o->key);
-    c->value = is_secret ? STR_NULL : origins[0].value;
-    c->read_only = r->resource_type == RESOURCE_BROKER && o->mode == CONF_READ_ONLY;
-    if (de->req->version == 0)
-        c->is_default = origins[0].source == SOURCE_DEFAULT;
-    else
-        c->config_source = origins[0].source;
-    c->is_sensitive = is_secret;
-    if (de->req->version >= 3)
-        c->config_type = conf_type_to_wire(o->type);
-    if (!body->include_synonyms)
-        return;
-    c->synonyms =
-        arena_new_array(&de->req->arena, struct describe_configs_response_synonym, (size_t)count);
-    for (int32_t i = 0; i < count; i++) {
-        if (str_is_null(origins[i].value) && i > 0)
-            continue;
-        c->synonyms[c->synonyms_count++] = (struct describe_configs_response_synonym){
-            .name = str_of(origins[i].name),
-            .value = is_secret ? STR_NULL : origins[i].value,
-            .source = origins[i].source,
+    if (!o || str_is_null(value))
+        return arena_str(a, value);
+    conf_show(o, value, &sb);
+    return arena_str(a, strbuf_str(&sb));
+}
+
+static void add_synonyms(struct describing *de, struct describe_configs_response_config *c,
+                         const struct setting *s)
+{
+    struct arena *a = &de->req->arena;
+
+    c->synonyms = arena_new_array(a, struct describe_configs_response_synonym, s->origin_count);
+    c->synonyms_count = (int32_t)s->origin_count;
+    for (size_t i = 0; i < s->origin_count; i++) {
+        const struct origin *o = &s->origins[i];
+        /* What was given is told as it was given, but for a topic's own. */
+        bool is_shown = o->source == SOURCE_TOPIC || o->source == SOURCE_DEFAULT;
+
+        c->synonyms[i] = (struct describe_configs_response_synonym){
+            .name = arena_str(a, str_of(o->name)),
+            .value = c->is_sensitive ? STR_NULL : show(a, is_shown ? s->option : NULL, o->value),
+            .source = (int8_t)o->source,
         };
     }
 }
 
+static void add_setting(struct describing *de, struct describe_configs_response_result *r,
+                        const struct setting *s)
+{
+    const struct describe_configs_request *body = de->req->body;
+    struct describe_configs_response_config *c = &r->configs[r->configs_count++];
+    struct arena *a = &de->req->arena;
+    enum conf_source source = s->origin_count ? s->origins[0].source : SOURCE_DEFAULT;
+
+    struct_init(&describe_configs_response_config_desc, c);
+    c->name = arena_str(a, str_of(s->key));
+    c->is_sensitive = !s->option || s->option->type == CONF_PASSWORD;
+    c->value = c->is_sensitive ? STR_NULL : show(a, s->is_raw ? NULL : s->option, s->value);
+    c->read_only = s->is_read_only;
+    if (de->req->version == 0)
+        c->is_default = source == SOURCE_DEFAULT;
+    else
+        c->config_source = (int8_t)source;
+    if (de->req->version >= 3 && s->option)
+        c->config_type = conf_type_to_wire(s->option->type);
+    if (de->req->version >= 3)
+        c->documentation = body->include_documentation && s->doc ? str_of(s->doc) : STR_NULL;
+    if (body->include_synonyms)
+        add_synonyms(de, c, s);
+}
+
 /* ---- topics ---- */
 
-static void add_topic_entry(struct describing *de, struct describe_configs_response_result *r,
-                            const struct topic_setting *set, const struct topic_setting *inherited)
+static void add_topic_setting(struct describing *de, struct describe_configs_response_result *r,
+                              size_t option, struct str override)
 {
-    const char *synonym = topic_option_synonym(set->option);
-    const char *name = synonym ? synonym : set->option->key;
-    struct origin origins[3];
-    int32_t n = 0;
+    const struct conf_option *o = &topic_options[option];
+    struct origin origins[ORIGINS_MAX];
 
-    if (set->source == SOURCE_TOPIC)
-        origins[n++] = (struct origin){set->option->key, set->value, SOURCE_TOPIC};
-    if (inherited->source == SOURCE_STATIC_BROKER)
-        origins[n++] = (struct origin){name, inherited->value, SOURCE_STATIC_BROKER};
-    /* A coarser key of the file (hours for ms) shows as the default, as it does in Kafka. */
-    struct str dflt =
-        inherited->source == SOURCE_DEFAULT ? inherited->value : str_of(set->option->default_text);
-    origins[n++] = (struct origin){name, dflt, SOURCE_DEFAULT};
-    add_entry(de, r, set->option, origins, n);
+    add_setting(de, r,
+                &(struct setting){
+                    .key = o->key,
+                    .option = o,
+                    .value = str_is_null(override)
+                                 ? str_of(de->conf->conf->topic_default_texts[option])
+                                 : override,
+                    .origins = origins,
+                    .origin_count = topic_origins(de->conf, o, override, origins),
+                    .doc = topic_option_doc(o->key),
+                });
+}
+
+static struct str find_override(const struct topic_override *overrides, size_t count,
+                                const char *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_eqz(overrides[i].name, key))
+            return overrides[i].value;
+    }
+    return STR_NULL;
 }
 
 static void describe_topic(struct describing *de,
@@ -112,7 +145,6 @@ static void describe_topic(struct describing *de,
     const struct metadata_snapshot *CLEANUP(metadata_put_p) s = metadata_get(de->b->metadata);
     struct arena *a = &de->req->arena;
     struct topic_override *overrides;
-    struct topic_setting *set, *inherited;
     struct str why;
     size_t count;
     int error = topic_name_check(a, in->resource_name, &why);
@@ -122,113 +154,190 @@ static void describe_topic(struct describing *de,
         return;
     }
     if (!metadata_topic(s, in->resource_name)) {
-        refuse(r, UNKNOWN_TOPIC_OR_PARTITION, STR_NULL);
+        r->error_code = UNKNOWN_TOPIC_OR_PARTITION;
         return;
     }
     if (topic_admin_overrides(de->b->topics, a, in->resource_name, &overrides, &count) < 0) {
         refuse(r, UNKNOWN_SERVER_ERROR, STR("The topic's settings cannot be read from ZooKeeper."));
         return;
     }
-    set = arena_new_array(a, struct topic_setting, topic_option_count);
-    inherited = arena_new_array(a, struct topic_setting, topic_option_count);
-    topic_conf_settings(de->b->conf, overrides, count, set);
-    topic_conf_settings(de->b->conf, NULL, 0, inherited);
     r->configs = arena_new_array(a, struct describe_configs_response_config, topic_option_count);
     for (size_t i = 0; i < topic_option_count; i++) {
-        if (is_wanted(in, set[i].option->key))
-            add_topic_entry(de, r, &set[i], &inherited[i]);
+        const char *key = topic_options[i].key;
+
+        if (is_wanted(in, key))
+            add_topic_setting(de, r, i, find_override(overrides, count, key));
     }
 }
 
 /* ---- brokers ---- */
 
-static void add_broker_entry(struct describing *de, struct describe_configs_response_result *r,
-                             const struct conf_option *o)
+static void add_broker_setting(struct describing *de, struct describe_configs_response_result *r,
+                               const char *key)
 {
-    const char *given = props_get(&de->b->conf->props, o->key);
-    struct origin origins[2];
-    int32_t n = 0;
+    struct origin origins[ORIGINS_MAX];
+    size_t count = broker_origins(de->conf, key, origins);
+    bool is_id = strcmp(key, "node.id") == 0 || strcmp(key, "broker.id") == 0;
 
-    if (given)
-        origins[n++] = (struct origin){o->key, str_of(given), SOURCE_STATIC_BROKER};
-    origins[n++] = (struct origin){o->key, str_of(o->default_text), SOURCE_DEFAULT};
-    add_entry(de, r, o, origins, n);
+    add_setting(
+        de, r,
+        &(struct setting){
+            .key = key,
+            .option = broker_key_option(key),
+            .value = is_id ? origins[0].value : str_of(broker_conf_text(de->conf->conf, key, NULL)),
+            .origins = origins,
+            .origin_count = count,
+            .doc = broker_option_doc(key),
+            .is_read_only = !broker_key_is_dynamic(key),
+        });
 }
 
-/* Keys that plug-ins might read: listed, their values kept to ourselves. */
-static void add_unknown_entry(struct describe_configs_response_result *r, const char *key,
-                              int16_t version)
+/* Values that are set for all brokers stand as they were given. */
+static void add_common_setting(struct describing *de, struct describe_configs_response_result *r,
+                               const struct prop *p)
 {
-    struct describe_configs_response_config *c = &r->configs[r->configs_count++];
+    struct origin all[ORIGINS_MAX], origins[ORIGINS_MAX];
+    size_t count = broker_origins(de->conf, p->key, all), n = 0;
 
-    struct_init(&describe_configs_response_config_desc, c);
-    c->name = str_of(key);
-    c->read_only = true;
-    c->is_sensitive = true;
-    if (version > 0)
-        c->config_source = SOURCE_STATIC_BROKER;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].source == SOURCE_DYNAMIC_DEFAULT)
+            origins[n++] = all[i];
+    }
+    add_setting(de, r,
+                &(struct setting){
+                    .key = p->key,
+                    .option = broker_key_option(p->key),
+                    .value = str_of(p->value),
+                    .origins = origins,
+                    .origin_count = n,
+                    .doc = broker_option_doc(p->key),
+                    .is_read_only = !broker_key_is_dynamic(p->key),
+                    .is_raw = true,
+                });
+}
+
+static void describe_common(struct describing *de,
+                            const struct describe_configs_request_resource *in,
+                            struct describe_configs_response_result *r)
+{
+    const struct props *props = &de->conf->common;
+
+    r->configs =
+        arena_new_array(&de->req->arena, struct describe_configs_response_config, props->count);
+    for (size_t i = 0; i < props->count; i++) {
+        if (is_wanted(in, props->v[i].key))
+            add_common_setting(de, r, &props->v[i]);
+    }
+}
+
+/* Of a broker's id, in the words of DescribeConfigs. */
+static bool is_our_id(const struct describing *de,
+                      const struct describe_configs_request_resource *in, const char *or_else,
+                      struct describe_configs_response_result *r)
+{
+    struct arena *a = &de->req->arena;
+    int32_t id;
+
+    if (str_to_i32(in->resource_name, INT32_MIN, INT32_MAX, &id) < 0) {
+        refuse(r, INVALID_REQUEST,
+               arena_printf(a, "Broker id must be an integer, but it is: %.*s",
+                            STR_ARG(in->resource_name)));
+        return false;
+    }
+    if (id == de->b->broker_id)
+        return true;
+    refuse(r, INVALID_REQUEST,
+           arena_printf(a, "Unexpected broker id, expected %d%s but received %.*s",
+                        de->b->broker_id, or_else, STR_ARG(in->resource_name)));
+    return false;
+}
+
+/* Kafka's internal keys show only where they are set. */
+static bool is_public(const struct props *props, const char *key)
+{
+    static const char *const internal[] = {
+        "log.initial.task.delay.ms",
+        "producer.id.expiration.check.interval.ms",
+        "remote.log.manager.task.retry.backoff.max.ms",
+        "remote.log.manager.task.retry.backoff.ms",
+        "remote.log.manager.task.retry.jitter",
+        "unstable.api.versions.enable",
+        "unstable.feature.versions.enable",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(internal); i++) {
+        if (strcmp(key, internal[i]) == 0)
+            return props_get(props, key) != NULL;
+    }
+    return true;
 }
 
 static void describe_broker(struct describing *de,
                             const struct describe_configs_request_resource *in,
                             struct describe_configs_response_result *r)
 {
-    const struct props *props = &de->b->conf->props;
-    struct arena *a = &de->req->arena;
-    int32_t id;
+    const struct props *props = &de->conf->conf->props;
 
-    /* The cluster-wide dynamic defaults: there are none. */
-    if (in->resource_name.len == 0)
-        return;
-    if (str_to_i32(in->resource_name, 0, INT32_MAX, &id) < 0) {
-        refuse(r, INVALID_REQUEST,
-               arena_printf(a, "Broker id must be an integer, but it is: %.*s",
-                            STR_ARG(in->resource_name)));
+    if (in->resource_name.len == 0) {
+        describe_common(de, in, r);
         return;
     }
-    if (id != de->b->broker_id) {
-        refuse(r, INVALID_REQUEST,
-               arena_printf(a,
-                            "Unexpected broker id, expected %d or empty string, but received %.*s",
-                            de->b->broker_id, STR_ARG(in->resource_name)));
+    if (!is_our_id(de, in, " or empty string,", r))
         return;
-    }
-    r->configs = arena_new_array(a, struct describe_configs_response_config,
+    r->configs = arena_new_array(&de->req->arena, struct describe_configs_response_config,
                                  broker_option_count + props->count);
     for (size_t i = 0; i < broker_option_count; i++) {
-        if (is_wanted(in, broker_options[i].key))
-            add_broker_entry(de, r, &broker_options[i]);
+        if (is_wanted(in, broker_options[i].key) && is_public(props, broker_options[i].key))
+            add_broker_setting(de, r, broker_options[i].key);
     }
     for (size_t i = 0; i < props->count; i++) {
         const char *key = props->v[i].key;
 
         if (!conf_find(broker_options, broker_option_count, str_of(key)) && is_wanted(in, key))
-            add_unknown_entry(r, key, de->req->version);
+            add_broker_setting(de, r, key);
     }
+}
+
+static void add_logger(struct describing *de, const struct describe_configs_request_resource *in,
+                       int logger, struct describe_configs_response_result *r)
+{
+    const char *level, *name = config_admin_logger(&de->req->arena, logger, &level);
+    struct describe_configs_response_config *c = &r->configs[r->configs_count];
+
+    if (!is_wanted(in, name))
+        return;
+    r->configs_count++;
+    struct_init(&describe_configs_response_config_desc, c);
+    c->name = str_of(name);
+    c->value = str_of(level);
+    if (de->req->version > 0)
+        c->config_source = SOURCE_LOGGER;
+    if (de->req->version >= 3)
+        c->documentation = STR("");
 }
 
 static void describe_loggers(struct describing *de,
                              const struct describe_configs_request_resource *in,
                              struct describe_configs_response_result *r)
 {
-    int32_t id;
+    if (in->resource_name.len == 0)
+        refuse(r, INVALID_REQUEST, STR("Broker id must not be empty"));
+    if (r->error_code || !is_our_id(de, in, "", r))
+        return;
+    r->configs = arena_new_array(&de->req->arena, struct describe_configs_response_config,
+                                 (size_t)say_logger_count());
+    for (int i = 0; i < say_logger_count(); i++)
+        add_logger(de, in, i, r);
+}
 
-    if (str_to_i32(in->resource_name, 0, INT32_MAX, &id) < 0 || id != de->b->broker_id) {
-        refuse(r, INVALID_REQUEST,
-               arena_printf(&de->req->arena, "Unexpected broker id, expected %d but received %.*s",
-                            de->b->broker_id, STR_ARG(in->resource_name)));
-        return;
-    }
-    /* There is one level for all diagnostics. */
-    if (!is_wanted(in, "root"))
-        return;
-    r->configs = arena_new_array(&de->req->arena, struct describe_configs_response_config, 1);
-    r->configs_count = 1;
-    struct_init(&describe_configs_response_config_desc, r->configs);
-    r->configs->name = STR("root");
-    r->configs->value = STR("INFO");
-    if (de->req->version > 0)
-        r->configs->config_source = 6;
+/* There are none in ZooKeeper mode. */
+static void describe_client_metrics(const struct describe_configs_request_resource *in,
+                                    struct describe_configs_response_result *r)
+{
+    refuse(r, INVALID_REQUEST,
+           in->resource_name.len == 0
+               ? STR("Client metrics subscription name must not be empty")
+               : STR("Config type client-metrics is only supported on KRaft clusters"));
 }
 
 /* ---- the request ---- */
@@ -242,6 +351,7 @@ static void describe_one(struct describing *de, int32_t i)
     struct_init(&describe_configs_response_result_desc, r);
     r->resource_type = in->resource_type;
     r->resource_name = in->resource_name;
+    r->error_message = STR("");
     switch (in->resource_type) {
     case RESOURCE_TOPIC:
         describe_topic(de, in, r);
@@ -253,7 +363,7 @@ static void describe_one(struct describing *de, int32_t i)
         describe_loggers(de, in, r);
         break;
     default:
-        /* Client metrics: there are none in ZooKeeper mode. */
+        describe_client_metrics(in, r);
         break;
     }
 }
@@ -264,12 +374,26 @@ static bool is_known_type(int8_t type)
            type == RESOURCE_CLIENT_METRICS;
 }
 
+static void refuse_malformed(const struct describe_configs_request_resource *in,
+                             struct describe_configs_response_result *r)
+{
+    struct_init(&describe_configs_response_result_desc, r);
+    r->resource_type = in->resource_type;
+    r->resource_name = in->resource_name;
+    refuse(r, INVALID_REQUEST,
+           STR("This most likely occurs because of a request being malformed by the client library "
+               "or the message was sent to an incompatible broker. See the broker logs for more "
+               "details."));
+}
+
 static void describe(struct job *j)
 {
     struct describing *de = container_of(j, struct describing, job);
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) conf = live_conf_get(de->b->live);
     const struct describe_configs_request *body = de->req->body;
     bool is_malformed = false;
 
+    de->conf = conf;
     de->resp->results = arena_new_array(&de->req->arena, struct describe_configs_response_result,
                                         (size_t)body->resources_count);
     de->resp->results_count = body->resources_count;
@@ -280,10 +404,7 @@ static void describe(struct job *j)
             describe_one(de, i);
             continue;
         }
-        struct_init(&describe_configs_response_result_desc, &de->resp->results[i]);
-        de->resp->results[i].resource_type = body->resources[i].resource_type;
-        de->resp->results[i].resource_name = body->resources[i].resource_name;
-        refuse(&de->resp->results[i], INVALID_REQUEST, STR("Unexpected resource type"));
+        refuse_malformed(&body->resources[i], &de->resp->results[i]);
     }
     request_reply(de->req, de->resp);
 }

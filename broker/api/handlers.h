@@ -23,6 +23,12 @@ void handle_delete_topics(struct broker *b, struct request *req);
 void handle_create_partitions(struct broker *b, struct request *req);
 /* configs.c */
 void handle_describe_configs(struct broker *b, struct request *req);
+/* alter_configs.c */
+void handle_alter_configs(struct broker *b, struct request *req);
+void handle_incremental_alter_configs(struct broker *b, struct request *req);
+/* quotas.c */
+void handle_alter_client_quotas(struct broker *b, struct request *req);
+void handle_describe_client_quotas(struct broker *b, struct request *req);
 /* producer_ids.c */
 void handle_init_producer_id(struct broker *b, struct request *req);
 /* ctl.c */
@@ -42,6 +48,7 @@ void handle_list_offsets(struct broker *b, struct request *req);
 void handle_offset_for_leader_epoch(struct broker *b, struct request *req);
 /* log_dirs.c */
 void handle_describe_log_dirs(struct broker *b, struct request *req);
+void handle_alter_replica_log_dirs(struct broker *b, struct request *req);
 /* delete_records.c */
 void handle_delete_records(struct broker *b, struct request *req);
 /* find_coordinator.c */

@@ -1,19 +1,17 @@
 /*
  * log_dirs.c - DescribeLogDirs: what lies in which directory of log.dirs, how large it is, and what
- * room is left. On a worker, as the file systems are asked.
+ * room is left; AlterReplicaLogDirs: which of them a replica is to be in. On a worker, as file
+ * systems are asked and logs are made.
  */
 #include "broker/api/handlers.h"
 
 #include "broker/replica/partition.h"
+#include "broker/replica/replica_dirs.h"
 #include "broker/replica/replica_manager.h"
 #include "broker/storage/log_manager.h"
 #include "common/base/err.h"
 #include "common/base/mem.h"
-#include "common/base/strbuf.h"
 #include "common/io/fs.h"
-
-#include <limits.h>
-#include <unistd.h>
 
 /* One log, or one partition that is asked for. */
 struct found {
@@ -22,6 +20,7 @@ struct found {
     int32_t partition;
     int64_t size;
     int64_t lag;
+    bool is_future;
 };
 
 /* One DescribeLogDirs request on its way; lives in its arena. */
@@ -68,8 +67,8 @@ static bool is_wanted(const struct listing *l, const struct found *f)
                           bsearch(f, l->wanted, l->wanted_count, sizeof *l->wanted, by_partition));
 }
 
-/* Records that the replica has yet to fetch, as far as it knows; -1 where there is no replica of
- * this log. */
+/* Records that the replica has yet to fetch, as far as it knows, or that a future log has yet to
+ * get; -1 where there is no replica of this log. */
 static int64_t lag_of(struct replica_manager *m, struct log *log)
 {
     struct partition *CLEANUP(partition_unref_p) part =
@@ -82,14 +81,20 @@ static int64_t lag_of(struct replica_manager *m, struct log *log)
     {
         is_hosted = part->log && part->role != ROLE_OFFLINE;
     }
-    return is_hosted ? MAX(log_high_watermark(log) - log_end_offset(log), 0) : -1;
+    if (!is_hosted)
+        return -1;
+    if (log_is_future(log))
+        return log_end_offset(part->log) - log_end_offset(log);
+    return MAX(log_high_watermark(log) - log_end_offset(log), 0);
 }
 
 static bool take_log(struct log *log, void *ctx)
 {
     struct listing *l = ctx;
-    struct found f = {
-        .dir = log_dir_path(log), .topic = str_of(log_topic(log)), .partition = log_partition(log)};
+    struct found f = {.dir = log_dir_path(log),
+                      .topic = str_of(log_topic(log)),
+                      .partition = log_partition(log),
+                      .is_future = log_is_future(log)};
 
     if (!is_wanted(l, &f))
         return true;
@@ -99,21 +104,6 @@ static bool take_log(struct log *log, void *ctx)
     xgrow(l->logs, l->cap, l->count + 1);
     l->logs[l->count++] = f;
     return true;
-}
-
-/* As Java prints a path: absolute, without a slash at its end. */
-static struct str absolute(struct arena *a, const char *path)
-{
-    struct strbuf CLEANUP(strbuf_deinit) sb = {0};
-    char here[PATH_MAX];
-
-    if (path[0] != '/' && getcwd(here, sizeof here))
-        strbuf_addf(&sb, "%s/", here);
-    strbuf_addz(&sb, path);
-    struct str text = strbuf_str(&sb);
-    while (text.len > 1 && text.p[text.len - 1] == '/')
-        text.len--;
-    return arena_str(a, text);
 }
 
 /* Logs are sorted by topic and partition. */
@@ -135,8 +125,10 @@ static void list_logs(const struct listing *l, const char *dir,
             *t = (struct describe_log_dirs_response_topic){.name = f->topic, .partitions = room};
         }
         t->partitions_count++;
-        *room++ = (struct describe_log_dirs_response_partition){
-            .partition_index = f->partition, .partition_size = f->size, .offset_lag = f->lag};
+        *room++ = (struct describe_log_dirs_response_partition){.partition_index = f->partition,
+                                                                .partition_size = f->size,
+                                                                .offset_lag = f->lag,
+                                                                .is_future_key = f->is_future};
     }
 }
 
@@ -148,7 +140,7 @@ static void describe_dir(const struct listing *l, int i,
     int r;
 
     struct_init(&describe_log_dirs_response_result_desc, ret);
-    ret->log_dir = absolute(&l->req->arena, dir);
+    ret->log_dir = str_of(log_manager_dir_absolute(l->b->logs, i));
     if (log_manager_dir_is_offline(l->b->logs, i)) {
         ret->error_code = KAFKA_STORAGE_ERROR;
         return;
@@ -193,4 +185,113 @@ void handle_describe_log_dirs(struct broker *b, struct request *req)
     msg_init(&describe_log_dirs_response_desc, l->resp);
     l->job.work = describe;
     workq_submit(b->workq, &l->job);
+}
+
+/* ---- AlterReplicaLogDirs ---- */
+
+/* One request on its way; lives in its arena. */
+struct alteration {
+    struct job job;
+    struct broker *b;
+    struct request *req;
+    struct alter_replica_log_dirs_response *resp;
+    struct wish *v;
+    size_t count;
+};
+
+struct wish {
+    struct str topic;
+    int32_t partition;
+    size_t at; /* in the request: the last one of a partition counts */
+    struct str dir;
+};
+
+static int by_wish(const void *a, const void *b)
+{
+    const struct wish *x = a, *y = b;
+    int order = str_cmp(x->topic, y->topic);
+
+    if (order == 0)
+        order = (x->partition > y->partition) - (x->partition < y->partition);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+static bool is_same(const struct wish *a, const struct wish *b)
+{
+    return a->partition == b->partition && str_eq(a->topic, b->topic);
+}
+
+static void take_topic(struct alteration *al, const struct alter_replica_log_dirs_request_topic *t,
+                       struct str dir)
+{
+    for (int32_t i = 0; i < t->partitions_count; i++) {
+        al->v[al->count] = (struct wish){t->name, t->partitions[i], al->count, dir};
+        al->count++;
+    }
+}
+
+static size_t count_wishes(const struct alter_replica_log_dirs_request *body)
+{
+    size_t n = 0;
+
+    for (int32_t i = 0; i < body->dirs_count; i++)
+        for (int32_t j = 0; j < body->dirs[i].topics_count; j++)
+            n += (size_t)body->dirs[i].topics[j].partitions_count;
+    return n;
+}
+
+/* Sorted, each partition once. */
+static void take_wishes(struct alteration *al)
+{
+    const struct alter_replica_log_dirs_request *body = al->req->body;
+    size_t n = 0;
+
+    al->v = arena_new_array(&al->req->arena, struct wish, count_wishes(body) + 1);
+    for (int32_t i = 0; i < body->dirs_count; i++)
+        for (int32_t j = 0; j < body->dirs[i].topics_count; j++)
+            take_topic(al, &body->dirs[i].topics[j], body->dirs[i].path);
+    if (al->count)
+        qsort(al->v, al->count, sizeof *al->v, by_wish);
+    for (size_t i = 0; i < al->count; i++)
+        if (i + 1 == al->count || !is_same(&al->v[i], &al->v[i + 1]))
+            al->v[n++] = al->v[i];
+    al->count = n;
+}
+
+static void alter(struct job *j)
+{
+    struct alteration *al = container_of(j, struct alteration, job);
+    struct arena *a = &al->req->arena;
+    struct alter_replica_log_dirs_response_result *t = NULL;
+    struct alter_replica_log_dirs_response_partition *room;
+
+    take_wishes(al);
+    room = arena_new_array(a, struct alter_replica_log_dirs_response_partition, al->count + 1);
+    al->resp->results =
+        arena_new_array(a, struct alter_replica_log_dirs_response_result, al->count + 1);
+    for (size_t i = 0; i < al->count; i++) {
+        const struct wish *w = &al->v[i];
+        int r = replica_dirs_alter(al->b->replicas, w->topic, w->partition, w->dir);
+
+        if (!t || !str_eq(t->topic_name, w->topic)) {
+            t = &al->resp->results[al->resp->results_count++];
+            *t = (struct alter_replica_log_dirs_response_result){.topic_name = w->topic,
+                                                                 .partitions = room};
+        }
+        t->partitions_count++;
+        *room++ = (struct alter_replica_log_dirs_response_partition){w->partition, err_to_wire(r)};
+    }
+    request_reply(al->req, al->resp);
+}
+
+void handle_alter_replica_log_dirs(struct broker *b, struct request *req)
+{
+    struct alteration *al = arena_new(&req->arena, struct alteration);
+
+    al->b = b;
+    al->req = req;
+    al->resp = arena_new(&req->arena, struct alter_replica_log_dirs_response);
+    msg_init(&alter_replica_log_dirs_response_desc, al->resp);
+    al->job.work = alter;
+    workq_submit(b->workq, &al->job);
 }

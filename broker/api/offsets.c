@@ -11,6 +11,7 @@
 #include "broker/group/group_cleanup.h"
 #include "broker/group/group_commit.h"
 #include "broker/meta/metadata.h"
+#include "broker/request/seen.h"
 #include "common/base/err.h"
 #include "common/base/utf8.h"
 #include "zk/zk_consumers.h"
@@ -175,6 +176,8 @@ void handle_offset_commit(struct broker *b, struct request *req)
 
 /* ---- OffsetFetch ---- */
 
+enum { REPEATED = -1 }; /* of an offset_read, inside of reads_of() only */
+
 struct fetch_call {
     struct job job;
     struct broker *b;
@@ -182,7 +185,42 @@ struct fetch_call {
     struct offset_fetch_response *resp;
 };
 
-/* Partitions that are asked for, in one list. */
+static int by_partition(const void *a, const void *b)
+{
+    const struct offset_read *x = *(struct offset_read *const *)a;
+    const struct offset_read *y = *(struct offset_read *const *)b;
+    int order = str_cmp(x->topic, y->topic);
+
+    if (!order)
+        order = (x->partition > y->partition) - (x->partition < y->partition);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* A partition that is named again is answered once, as in Kafka: else a few bytes of a request ask
+ * for kilobytes of metadata. */
+static void drop_repeated(struct offset_reads *reads, struct arena *a)
+{
+    struct offset_read **order = arena_new_array(a, struct offset_read *, (size_t)reads->count);
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < reads->count; i++)
+        order[i] = &reads->v[i];
+    if (reads->count)
+        qsort(order, (size_t)reads->count, sizeof(struct offset_read *), by_partition);
+    for (int32_t i = 1; i < reads->count; i++) {
+        const struct offset_read *before = order[i - 1];
+
+        if (order[i]->partition == before->partition && str_eq(order[i]->topic, before->topic))
+            order[i]->error = REPEATED;
+    }
+    for (int32_t i = 0; i < reads->count; i++) {
+        if (reads->v[i].error != REPEATED)
+            reads->v[n++] = reads->v[i];
+    }
+    reads->count = n;
+}
+
+/* Partitions that are asked for, in one list, each once. */
 static struct offset_reads reads_of(const struct offset_fetch_request_group *g, struct arena *a)
 {
     struct offset_reads reads = {0};
@@ -199,6 +237,7 @@ static struct offset_reads reads_of(const struct offset_fetch_request_group *g, 
             r->partition = g->topics[i].partition_indexes[k];
         }
     }
+    drop_repeated(&reads, a);
     return reads;
 }
 
@@ -259,6 +298,22 @@ static void fetch_group(struct fetch_call *c, const struct offset_fetch_request_
     to->error_code = err_to_wire(r);
     if (r == 0)
         fill_group(to, &reads, a);
+}
+
+/* Each once, however often it is named. */
+static void fetch_groups(struct fetch_call *c)
+{
+    const struct offset_fetch_request *body = c->req->body;
+    struct arena *a = &c->req->arena;
+    struct seen *names = NULL;
+
+    c->resp->groups =
+        arena_new_array(a, struct offset_fetch_response_group, (size_t)body->groups_count);
+    for (int32_t i = 0; i < body->groups_count; i++) {
+        if (seen_add(&names, a, body->groups[i].group_id, i) < 0)
+            fetch_group(c, &body->groups[i], &c->resp->groups[c->resp->groups_count++]);
+    }
+    seen_clear(&names);
 }
 
 /* Below version 8 the request is of one group, whose answer is the answer itself. */
@@ -339,7 +394,6 @@ static void fetch_from_zookeeper(struct job *j)
 
 void handle_offset_fetch(struct broker *b, struct request *req)
 {
-    const struct offset_fetch_request *body = req->body;
     struct fetch_call *c = arena_new(&req->arena, struct fetch_call);
     struct arena *a = &req->arena;
 
@@ -359,11 +413,7 @@ void handle_offset_fetch(struct broker *b, struct request *req)
         fetch_group(c, &g, &to);
         give_only(c->resp, &to, a);
     } else {
-        c->resp->groups =
-            arena_new_array(a, struct offset_fetch_response_group, (size_t)body->groups_count);
-        c->resp->groups_count = body->groups_count;
-        for (int32_t i = 0; i < body->groups_count; i++)
-            fetch_group(c, &body->groups[i], &c->resp->groups[i]);
+        fetch_groups(c);
     }
     request_reply(req, c->resp);
 }

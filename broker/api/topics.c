@@ -4,11 +4,12 @@
  */
 #include "broker/api/handlers.h"
 
-#include "broker/config/broker_conf.h"
+#include "broker/config/live_conf.h"
 #include "broker/meta/metadata_waits.h"
 #include "broker/meta/topic_admin.h"
 #include "broker/request/seen.h"
 #include "common/base/err.h"
+#include "common/conf/show.h"
 #include "controller/controller.h"
 
 /* ---- CreateTopics ---- */
@@ -96,19 +97,29 @@ static void take_topics(struct creation *cr)
     seen_clear(&set);
 }
 
+/* A copy, as Kafka prints it. */
+static struct str show(struct arena *a, const struct conf_option *o, struct str value)
+{
+    CLEANUP(strbuf_deinit) struct strbuf sb = {0};
+
+    conf_show(o, value, &sb);
+    return arena_str(a, strbuf_str(&sb));
+}
+
 static void fill_configs(struct creation *cr, const struct topic_creation *c,
                          struct create_topics_response_topic *t)
 {
     struct arena *a = &cr->req->arena;
     struct topic_setting *settings = arena_new_array(a, struct topic_setting, topic_option_count);
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(cr->b->live);
 
-    topic_conf_settings(cr->b->conf, c->overrides, c->override_count, settings);
+    topic_conf_settings(now, c->overrides, c->override_count, settings);
     t->configs = arena_new_array(a, struct create_topics_response_config, topic_option_count);
     t->configs_count = (int32_t)topic_option_count;
     for (size_t i = 0; i < topic_option_count; i++)
         t->configs[i] = (struct create_topics_response_config){
             .name = str_of(settings[i].option->key),
-            .value = settings[i].value,
+            .value = show(a, settings[i].option, settings[i].value),
             .config_source = (int8_t)settings[i].source,
         };
 }

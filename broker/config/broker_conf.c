@@ -191,26 +191,58 @@ static int check_listeners(struct broker_conf *c, struct strbuf *why)
     return listeners_parse(&text, &c->listener, why);
 }
 
+/* Host names are looked up when the limits are applied. */
+static int check_ip_overrides(const struct broker_conf *c, struct strbuf *why)
+{
+    struct str rest = str_of(c->max_connections_per_ip_overrides), item;
+
+    while (str_split(&rest, ',', &item)) {
+        struct str count = str_trim(item);
+        const char *colon = count.len ? memrchr(count.p, ':', count.len) : NULL;
+        int32_t max;
+
+        if (count.len == 0)
+            continue;
+        if (colon)
+            count = str_trim((struct str){colon + 1, (size_t)(count.p + count.len - colon - 1)});
+        if (str_to_i32(count, INT32_MIN, INT32_MAX, &max) == 0)
+            continue;
+        strbuf_addf(why, "For input string: \"%.*s\"", STR_ARG(count));
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int check_cleaner(const struct broker_conf *c, struct strbuf *why)
+{
+    if (c->log_cleaner_threads == 0)
+        return refuse(why, "/ by zero");
+    if (c->log_cleaner_dedupe_buffer_size / c->log_cleaner_threads <= 1 << 20)
+        return refuse(why,
+                      "requirement failed: log.cleaner.dedupe.buffer.size must be at least 1MB "
+                      "per cleaner thread.");
+    return 0;
+}
+
 static int check_together(const struct broker_conf *c, struct strbuf *why)
 {
     if (c->replica_fetch_wait_max_ms > c->replica_socket_timeout_ms)
-        return refuse(why, "replica.socket.timeout.ms should be always at least "
-                           "replica.fetch.wait.max.ms to prevent "
-                           "unnecessary socket timeouts");
+        return refuse(why,
+                      "requirement failed: replica.socket.timeout.ms should be always at least "
+                      "replica.fetch.wait.max.ms to prevent "
+                      "unnecessary socket timeouts");
     if (c->replica_fetch_wait_max_ms > c->replica_lag_time_max_ms)
-        return refuse(why, "replica.fetch.wait.max.ms should always be less than or equal to "
-                           "replica.lag.time.max.ms to "
-                           "prevent frequent changes in ISR");
+        return refuse(
+            why,
+            "requirement failed: replica.fetch.wait.max.ms should always be less than or equal to "
+            "replica.lag.time.max.ms to "
+            "prevent frequent changes in ISR");
     if (c->queued_max_request_bytes > 0 &&
         c->queued_max_request_bytes < c->socket_request_max_bytes)
-        return refuse(why,
-                      "queued.max.request.bytes must be -1 or at least socket.request.max.bytes");
-    if (c->log_cleaner_threads > 0 &&
-        c->log_cleaner_dedupe_buffer_size / c->log_cleaner_threads <= 1024 * 1024)
-        return refuse(why,
-                      "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.");
+        return refuse(why, "requirement failed: queued.max.request.bytes must be -1 or at least "
+                           "socket.request.max.bytes");
     if (c->max_connections_per_ip == 0 && c->max_connections_per_ip_overrides[0] == '\0')
-        return refuse(why, "max.connections.per.ip can be set to zero only if "
+        return refuse(why, "requirement failed: max.connections.per.ip can be set to zero only if "
                            "max.connections.per.ip.overrides property is "
                            "set.");
     if (c->replica_selector_class && *c->replica_selector_class &&
@@ -257,6 +289,10 @@ static int derive(struct broker_conf *c, struct strbuf *why)
         r = check_listeners(c, why);
     if (r == 0)
         r = check_together(c, why);
+    if (r == 0)
+        r = check_ip_overrides(c, why);
+    if (r == 0)
+        r = check_cleaner(c, why);
     if (r == 0)
         r = refuse_unserved(c, why);
     if (r == 0)

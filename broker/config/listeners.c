@@ -5,6 +5,9 @@
 #include <ctype.h>
 #include <errno.h>
 
+/* As Kafka begins what it requires. */
+#define REQUIRED "requirement failed: "
+
 static const char *const protocol_names[] = {"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"};
 
 const char *security_protocol_name(enum security_protocol p)
@@ -99,8 +102,8 @@ static int split_endpoint(struct str text, struct str *ret_name, struct str *ret
 }
 
 /* The protocol that the map gives a listener's name. */
-static int protocol_of(const char *map, const char *name, enum security_protocol *ret,
-                       struct strbuf *why)
+static int protocol_of(const char *map, const char *list, const char *name,
+                       enum security_protocol *ret, struct strbuf *why)
 {
     struct str rest = str_of(map), item, key;
 
@@ -120,10 +123,19 @@ static int protocol_of(const char *map, const char *name, enum security_protocol
         }
         return 0;
     }
-    strbuf_addf(
-        why,
-        "No security protocol defined for listener %s: add it to listener.security.protocol.map",
-        name);
+    strbuf_addf(why,
+                "Error creating broker listeners from '%s': No security protocol defined for "
+                "listener %s",
+                list, name);
+    return -EINVAL;
+}
+
+static int refuse_item(const char *list, struct str item, struct strbuf *why)
+{
+    strbuf_addf(why,
+                "Error creating broker listeners from '%s': Unable to parse %.*s to a broker "
+                "endpoint",
+                list, STR_ARG(item));
     return -EINVAL;
 }
 
@@ -133,12 +145,8 @@ static int add_listener(const struct listeners_text *text, struct str item, stru
     struct listener_conf l = {0};
     struct str name, host;
 
-    if (split_endpoint(item, &name, &host, &l.port) < 0) {
-        strbuf_addf(why,
-                    "Unable to parse %.*s to a broker endpoint (NAME://host:port) in listeners",
-                    STR_ARG(item));
-        return -EINVAL;
-    }
+    if (split_endpoint(item, &name, &host, &l.port) < 0)
+        return refuse_item(text->listeners, item, why);
     l.name = upper(name);
     l.host = str_dup(host);
     l.advertised_host = xstrdup("");
@@ -146,46 +154,45 @@ static int add_listener(const struct listeners_text *text, struct str item, stru
     ret->v[ret->count++] = l;
     for (int i = 0; i < ret->count - 1; i++) {
         if (strcmp(ret->v[i].name, l.name) == 0) {
-            strbuf_addf(why, "Each listener must have a different name, listeners: %s",
+            strbuf_addf(why, REQUIRED "Each listener must have a different name, listeners: %s",
                         text->listeners);
             return -EINVAL;
         }
         if (l.port && ret->v[i].port == l.port && strcmp(ret->v[i].host, l.host) == 0) {
-            strbuf_addf(why, "Each listener must have a different port, listeners: %s",
+            strbuf_addf(why, REQUIRED "Each listener must have a different port, listeners: %s",
                         text->listeners);
             return -EINVAL;
         }
     }
-    return protocol_of(text->listener_security_protocol_map, l.name,
+    return protocol_of(text->listener_security_protocol_map, text->listeners, l.name,
                        &ret->v[ret->count - 1].protocol, why);
 }
 
-static int advertise(struct str item, struct listeners *ls, struct strbuf *why)
+static const struct listener_conf *find(const struct listeners *ls, struct str name)
 {
+    CLEANUP(free_p) char *wanted = upper(name);
+
+    return listeners_find(ls, str_of(wanted));
+}
+
+static int advertise(const struct listeners_text *text, struct str item, struct listeners *ls,
+                     struct strbuf *why)
+{
+    const char *list = text->advertised_listeners;
+    enum security_protocol protocol;
     struct str name, host;
     int port;
 
-    if (split_endpoint(item, &name, &host, &port) < 0) {
-        strbuf_addf(
-            why,
-            "Unable to parse %.*s to a broker endpoint (NAME://host:port) in advertised.listeners",
-            STR_ARG(item));
-        return -EINVAL;
-    }
+    if (split_endpoint(item, &name, &host, &port) < 0)
+        return refuse_item(list, item, why);
     CLEANUP(free_p) char *wanted = upper(name);
-    struct listener_conf *l = (struct listener_conf *)(uintptr_t)listeners_find(ls, str_of(wanted));
-    if (!l) {
-        strbuf_addf(why,
-                    "advertised.listeners listener names must be equal to or a subset of the ones "
-                    "defined in "
-                    "listeners: %s is not among them",
-                    wanted);
-        return -EINVAL;
-    }
+    int r = protocol_of(text->listener_security_protocol_map, list, wanted, &protocol, why);
+    struct listener_conf *l = (struct listener_conf *)(uintptr_t)find(ls, name);
+    if (r < 0 || !l)
+        return r; /* told below, where it is compared with the listeners */
     if (str_eqz(host, "0.0.0.0")) {
-        strbuf_addz(why, "advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. "
-                         "Use a routable IP "
-                         "address.");
+        strbuf_addz(why, REQUIRED "advertised.listeners cannot use the nonroutable meta-address "
+                                  "0.0.0.0. Use a routable IP address.");
         return -EINVAL;
     }
     free(l->advertised_host);
@@ -195,14 +202,49 @@ static int advertise(struct str item, struct listeners *ls, struct strbuf *why)
     return 0;
 }
 
-static int each_item(const char *list, const struct listeners_text *text, struct listeners *ls,
-                     struct strbuf *why)
+/* The names of a list of endpoints, with commas between. */
+static void add_names(const char *list, struct strbuf *out)
 {
-    struct str rest = str_of(list), item;
+    struct str rest = str_of(list), item, name;
+    const char *between = "";
 
     while (str_split(&rest, ',', &item)) {
         item = str_trim(item);
-        int r = text ? add_listener(text, item, ls, why) : advertise(item, ls, why);
+        str_split(&item, ':', &name);
+        CLEANUP(free_p) char *shown = upper(name);
+        strbuf_addf(out, "%s%s", between, shown);
+        between = ",";
+    }
+}
+
+static int check_advertised(const struct listeners_text *text, const struct listeners *ls,
+                            struct strbuf *why)
+{
+    struct str rest = str_of(text->advertised_listeners), item, name;
+
+    while (str_split(&rest, ',', &item)) {
+        item = str_trim(item);
+        str_split(&item, ':', &name);
+        if (find(ls, name))
+            continue;
+        strbuf_addz(why, REQUIRED "advertised.listeners listener names must be equal to or a "
+                                  "subset of the ones defined in listeners. Found ");
+        add_names(text->advertised_listeners, why);
+        strbuf_addz(why, ". The valid options based on the current configuration are ");
+        add_names(text->listeners, why);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int each_item(const struct listeners_text *text, bool is_advertised, struct listeners *ls,
+                     struct strbuf *why)
+{
+    struct str rest = str_of(is_advertised ? text->advertised_listeners : text->listeners), item;
+
+    while (str_split(&rest, ',', &item)) {
+        item = str_trim(item);
+        int r = is_advertised ? advertise(text, item, ls, why) : add_listener(text, item, ls, why);
         if (r < 0)
             return r;
     }
@@ -231,6 +273,20 @@ static int advertise_all(struct listeners *ls, struct strbuf *why)
     return 0;
 }
 
+static bool is_named(const char *list, const char *wanted)
+{
+    struct str rest = str_of(list), item, name;
+
+    while (str_split(&rest, ',', &item)) {
+        item = str_trim(item);
+        str_split(&item, ':', &name);
+        CLEANUP(free_p) char *shown = upper(name);
+        if (strcmp(shown, wanted) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int mark_inter_broker(const struct listeners_text *text, struct listeners *ls,
                              struct strbuf *why)
 {
@@ -243,15 +299,17 @@ static int mark_inter_broker(const struct listeners_text *text, struct listeners
     }
     CLEANUP(free_p)
     char *name = upper(str_of(given ? given : text->security_inter_broker_protocol));
+    const char *told = text->advertised_listeners ? text->advertised_listeners : text->listeners;
     struct listener_conf *l = (struct listener_conf *)(uintptr_t)listeners_find(ls, str_of(name));
-    if (!l || !l->is_advertised) {
-        strbuf_addf(why,
-                    "inter.broker.listener.name must be a listener name defined in "
-                    "advertised.listeners; %s is not. "
-                    "(Without that key it is the name of security.inter.broker.protocol.)",
-                    name);
+    if (!is_named(told, name)) {
+        strbuf_addz(why, REQUIRED "inter.broker.listener.name must be a listener name defined in "
+                                  "advertised.listeners. The valid options based on currently "
+                                  "configured listeners are ");
+        add_names(told, why);
         return -EINVAL;
     }
+    if (!l) /* advertised, and not there */
+        return 0;
     l->is_inter_broker = true;
     return 0;
 }
@@ -285,13 +343,14 @@ static int mark_control_plane(const struct listeners_text *text, struct listener
 int listeners_parse(const struct listeners_text *text, struct listeners *ret, struct strbuf *why)
 {
     CLEANUP(listeners_deinit) struct listeners ls = {0};
-    int r = each_item(text->listeners, text, &ls, why);
+    int r = each_item(text, false, &ls, why);
 
     if (r == 0)
-        r = text->advertised_listeners ? each_item(text->advertised_listeners, NULL, &ls, why)
-                                       : advertise_all(&ls, why);
+        r = text->advertised_listeners ? each_item(text, true, &ls, why) : advertise_all(&ls, why);
     if (r == 0)
         r = mark_inter_broker(text, &ls, why);
+    if (r == 0 && text->advertised_listeners)
+        r = check_advertised(text, &ls, why);
     if (r == 0)
         r = mark_control_plane(text, &ls, why);
     if (r == 0)

@@ -1,6 +1,6 @@
 #include "broker/config/topic_conf.h"
 
-#include "broker/config/broker_conf.h"
+#include "broker/config/live_conf.h"
 #include "broker/config/throttled.h"
 #include "broker/config/topic_defaults.h"
 #include "common/base/mem.h"
@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <strings.h>
 
 /* The values by type, before they become a struct topic_conf. */
 struct topic_values {
@@ -64,6 +65,7 @@ struct topic_conf *topic_conf_unref(struct topic_conf *c)
         throttled_free(c->follower_throttled);
         free(c->leader_throttled_replicas);
         free(c->follower_throttled_replicas);
+        props_deinit(&c->overrides);
         free(c);
     }
     return NULL;
@@ -79,6 +81,8 @@ struct topic_conf *topic_conf_copy(const struct topic_conf *c)
     copy->refs = 1;
     copy->leader_throttled_replicas = xstrdup(c->leader_throttled_replicas);
     copy->follower_throttled_replicas = xstrdup(c->follower_throttled_replicas);
+    copy->overrides = (struct props){0};
+    props_add(&copy->overrides, &c->overrides);
     return copy;
 }
 
@@ -209,7 +213,7 @@ static int check_values(const struct topic_values *v, struct strbuf *why)
                     "conflict topic config setting min.compaction.lag.ms (%" PRId64
                     ") > max.compaction.lag.ms (%" PRId64 ")",
                     v->min_compaction_lag_ms, v->max_compaction_lag_ms);
-        r = -EINVAL;
+        r = -EDOM;
     }
     if (r == 0 && v->compression_gzip_level == 0) {
         strbuf_addz(why, "Invalid value 0 for configuration compression.gzip.level: Value must be "
@@ -220,19 +224,62 @@ static int check_values(const struct topic_values *v, struct strbuf *why)
     return r;
 }
 
-static int apply(const struct topic_override *o, struct topic_values *v, struct strbuf *why)
+static int check_names(const struct topic_override *overrides, size_t count, struct strbuf *why)
 {
-    const struct conf_option *option = conf_find(topic_options, topic_option_count, o->name);
-
-    if (!option) {
-        strbuf_addf(why, "Unknown topic config name: %.*s", STR_ARG(o->name));
-        return -EINVAL;
+    for (size_t i = 0; i < count; i++) {
+        if (conf_find(topic_options, topic_option_count, overrides[i].name))
+            continue;
+        strbuf_addf(why, "Unknown topic config name: %.*s", STR_ARG(overrides[i].name));
+        return -ENOENT;
     }
-    if (str_is_null(o->value)) {
+    return 0;
+}
+
+static int apply(const struct conf_option *option, struct str value, struct topic_values *v,
+                 struct strbuf *why)
+{
+    enum ibp version;
+
+    if (str_is_null(value)) {
         strbuf_addf(why, "Null value not supported for topic configs: %s", option->key);
         return -EINVAL;
     }
-    return conf_set(option, v, o->value, why);
+    if (strcmp(option->key, "message.format.version") == 0 &&
+        ibp_parse(str_trim(value), &version) < 0) {
+        strbuf_addf(why,
+                    "Invalid value %.*s for configuration message.format.version: Version %.*s is "
+                    "not a valid version",
+                    STR_ARG(value), STR_ARG(value));
+        return -EINVAL;
+    }
+    return conf_set(option, v, value, why);
+}
+
+/* In the order of the settings, as they are checked in Kafka; of a name that stands twice the last
+ * value counts. */
+static int apply_all(const struct topic_override *overrides, size_t count, struct topic_values *v,
+                     struct strbuf *why)
+{
+    int r = check_names(overrides, count, why);
+
+    for (size_t i = 0; i < topic_option_count && r == 0; i++) {
+        for (size_t k = 0; k < count && r == 0; k++) {
+            if (str_eqz(overrides[k].name, topic_options[i].key))
+                r = apply(&topic_options[i], overrides[k].value, v, why);
+        }
+    }
+    return r;
+}
+
+static void keep_overrides(struct topic_conf *c, const struct topic_override *overrides,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        CLEANUP(free_p) char *name = str_dup(overrides[i].name);
+        CLEANUP(free_p) char *value = str_dup(overrides[i].value);
+
+        props_set(&c->overrides, name, value);
+    }
 }
 
 int topic_conf_build(const struct broker_conf *broker, const struct topic_override *overrides,
@@ -244,33 +291,83 @@ int topic_conf_build(const struct broker_conf *broker, const struct topic_overri
     conf_set_defaults(topic_options, topic_option_count, &v);
     for (size_t i = 0; broker && i < topic_option_count && r == 0; i++)
         r = conf_set(&topic_options[i], &v, str_of(broker->topic_default_texts[i]), why);
-    for (size_t i = 0; i < count && r == 0; i++)
-        r = apply(&overrides[i], &v, why);
+    if (r == 0)
+        r = apply_all(overrides, count, &v, why);
     if (r == 0)
         r = check_values(&v, why);
-    if (r == 0)
-        *ret = from_values(&v);
-    return r;
+    if (r < 0)
+        return r;
+    *ret = from_values(&v);
+    keep_overrides(*ret, overrides, count);
+    return 0;
 }
 
-void topic_conf_settings(const struct broker_conf *broker, const struct topic_override *overrides,
+int topic_conf_rebase(const struct broker_conf *broker, const struct topic_conf *c,
+                      struct topic_conf **ret, struct strbuf *why)
+{
+    size_t count = c->overrides.count;
+    CLEANUP(free_p) struct topic_override *list = xnew_array(struct topic_override, count + 1);
+
+    for (size_t i = 0; i < count; i++)
+        list[i] =
+            (struct topic_override){str_of(c->overrides.v[i].key), str_of(c->overrides.v[i].value)};
+    return topic_conf_build(broker, list, count, ret, why);
+}
+
+static bool is_switched_on(const struct topic_override *overrides, size_t count, const char *key)
+{
+    bool is_on = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if (str_eqz(overrides[i].name, key)) {
+            struct str value = str_trim(overrides[i].value);
+
+            is_on = value.len == 4 && strncasecmp(value.p, "true", 4) == 0;
+        }
+    }
+    return is_on;
+}
+
+int topic_conf_check(const struct broker_conf *broker, const struct topic_override *overrides,
+                     size_t count, struct strbuf *why)
+{
+    struct topic_conf *c = NULL;
+    int r = topic_conf_build(broker, overrides, count, &c, why);
+
+    topic_conf_unref(c);
+    if (r < 0)
+        return r;
+    if (is_switched_on(overrides, count, "remote.log.copy.disable") ||
+        is_switched_on(overrides, count, "remote.log.delete.on.disable")) {
+        strbuf_addz(why, "It is invalid to set `remote.log.delete.on.disable` or "
+                         "`remote.log.copy.disable` under Zookeeper's mode.");
+        return -EDOM;
+    }
+    if (is_switched_on(overrides, count, "remote.storage.enable")) {
+        strbuf_addz(why, "Tiered Storage functionality is disabled in the broker. Topic cannot be "
+                         "configured with remote log storage.");
+        return -EINVAL;
+    }
+    return 0;
+}
+
+void topic_conf_settings(const struct conf_snapshot *s, const struct topic_override *overrides,
                          size_t count, struct topic_setting *ret)
 {
     for (size_t i = 0; i < topic_option_count; i++) {
-        const char *synonym = synonyms[i];
+        struct origin origins[ORIGINS_MAX];
+        struct str override = STR_NULL;
 
+        for (size_t k = 0; k < count; k++) {
+            if (str_eqz(overrides[k].name, topic_options[i].key))
+                override = overrides[k].value;
+        }
+        size_t n = topic_origins(s, &topic_options[i], override, origins);
         ret[i] = (struct topic_setting){
             .option = &topic_options[i],
-            .value = str_of(broker->topic_default_texts[i]),
-            .source = synonym && props_get(&broker->props, synonym) ? SOURCE_STATIC_BROKER
-                                                                    : SOURCE_DEFAULT,
+            .value = str_is_null(override) ? str_of(s->conf->topic_default_texts[i]) : override,
+            .source = n ? origins[0].source : SOURCE_DEFAULT,
         };
-        for (size_t k = 0; k < count; k++) {
-            if (!str_eqz(overrides[k].name, topic_options[i].key))
-                continue;
-            ret[i].value = overrides[k].value;
-            ret[i].source = SOURCE_TOPIC;
-        }
     }
 }
 
@@ -327,11 +424,12 @@ static int check_times(const struct broker_conf *c, struct strbuf *why)
     const char *wrong = NULL;
 
     if (c->log_roll_ms != CONF_UNSET_LONG && c->log_roll_ms < 1)
-        wrong = "log.roll.ms must be greater than or equal to 1";
+        wrong = "requirement failed: log.roll.ms must be greater than or equal to 1";
     else if (c->log_roll_jitter_ms != CONF_UNSET_LONG && c->log_roll_jitter_ms < 0)
-        wrong = "log.roll.jitter.ms must be greater than or equal to 0";
+        wrong = "requirement failed: log.roll.jitter.ms must be greater than or equal to 0";
     else if (retention_ms(c) == 0)
-        wrong = "log.retention.ms must be unlimited (-1) or, greater than or equal to 1";
+        wrong = "requirement failed: log.retention.ms must be unlimited (-1) or, greater than or "
+                "equal to 1";
     if (!wrong)
         return 0;
     strbuf_addz(why, wrong);

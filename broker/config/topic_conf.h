@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "common/base/str.h"
+#include "common/base/props.h"
 #include "common/conf/conf.h"
 #include "common/record/batch.h"
 
@@ -46,6 +46,7 @@ struct topic_conf {
     bool unclean_leader_election_enable;
     char *leader_throttled_replicas;   /* as given; "" none */
     char *follower_throttled_replicas; /* as given; "" none */
+    struct props overrides;            /* what it was built from, over the broker's defaults */
 };
 
 /* Kafka's built-in defaults, one reference; for tests and as the base that overrides are applied
@@ -59,6 +60,7 @@ struct topic_conf *topic_conf_unref(struct topic_conf *c);
 /* ---- overrides and how they are shown ---- */
 
 struct broker_conf;
+struct conf_snapshot;
 
 struct topic_override {
     struct str name;
@@ -66,23 +68,40 @@ struct topic_override {
 };
 
 /* Of the wire (DescribeConfigs, CreateTopics v5+). */
-enum conf_source { SOURCE_TOPIC = 1, SOURCE_STATIC_BROKER = 4, SOURCE_DEFAULT = 5 };
+enum conf_source {
+    SOURCE_TOPIC = 1,
+    SOURCE_DYNAMIC_BROKER = 2,
+    SOURCE_DYNAMIC_DEFAULT = 3,
+    SOURCE_STATIC_BROKER = 4,
+    SOURCE_DEFAULT = 5,
+    SOURCE_LOGGER = 6
+};
 
 struct topic_setting {
     const struct conf_option *option;
-    struct str value; /* borrowed from the overrides or the configuration */
+    struct str value; /* borrowed from the overrides or the snapshot */
     enum conf_source source;
 };
 
 extern const struct conf_option topic_options[];
 extern const size_t topic_option_count;
 
-/* The broker's defaults (Kafka's own where it is NULL) with the overrides applied and checked:
- * -EINVAL with Kafka's words in why. One reference. */
+/*
+ * The broker's defaults (Kafka's own where it is NULL) with the overrides applied and checked, with
+ * Kafka's words in why where they are refused: -ENOENT for a name that no setting has, -EINVAL for
+ * a value that is none of its setting, -EDOM for values that do not go together. One reference.
+ */
 int topic_conf_build(const struct broker_conf *broker, const struct topic_override *overrides,
                      size_t count, struct topic_conf **ret, struct strbuf *why) MUST_CHECK;
+/* The same overrides over other defaults. One reference. */
+int topic_conf_rebase(const struct broker_conf *broker, const struct topic_conf *c,
+                      struct topic_conf **ret, struct strbuf *why) MUST_CHECK;
+/* Whether a topic may be given these overrides; as topic_conf_build(), and some that are read
+ * where they stand already are not given any more. */
+int topic_conf_check(const struct broker_conf *broker, const struct topic_override *overrides,
+                     size_t count, struct strbuf *why) MUST_CHECK;
 /* All settings in the order of topic_options; ret has topic_option_count elements. */
-void topic_conf_settings(const struct broker_conf *broker, const struct topic_override *overrides,
+void topic_conf_settings(const struct conf_snapshot *s, const struct topic_override *overrides,
                          size_t count, struct topic_setting *ret);
 /* The key of server.properties that gives a setting's default, NULL where there is none. */
 const char *topic_option_synonym(const struct conf_option *option);

@@ -284,12 +284,13 @@ bool commits_remove(struct commits *o, struct str topic, int32_t partition)
 {
     struct slot *s = slot_find(topic_find(o->topics, topic), partition);
     struct commits_txn *txn, *next;
+    bool is_pending = s && s->pending > 0 && !s->is_removed;
 
     if (s)
         s->is_removed = 1;
     HASH_ITER (hh, o->txns, txn, next)
         txn_remove(o, txn, topic, partition);
-    return commits_drop(o, topic, partition);
+    return commits_drop(o, topic, partition) || is_pending;
 }
 
 void commits_txn_put(struct commits *o, int64_t producer_id, struct str topic, int32_t partition,
@@ -337,7 +338,8 @@ static bool each_of_topic(const struct commits_topic *t, commits_each_fn each, v
     for (int32_t i = 0; i < t->count; i++) {
         const struct slot *s = &t->slots[i];
 
-        if (has_commit(s) && !each(ctx, topic_name(t), s->partition, &s->c, s->pending > 0))
+        /* A slot that has neither does not exist. */
+        if (!each(ctx, topic_name(t), s->partition, has_commit(s) ? &s->c : NULL, s->pending > 0))
             return false;
     }
     return true;

@@ -55,7 +55,8 @@ void commits_settle(struct commits *o, struct str topic, int32_t partition,
 /* As read from the log, where a later record replaces what came before. */
 void commits_put(struct commits *o, struct str topic, int32_t partition, const struct committed *c);
 /* Drops the commit, pending and transactional ones too, as when the topic is deleted or its offset
- * is. True where there was a commit. */
+ * is. True where there was a commit or an append is under way: a tombstone must lie above it, or
+ * whoever loads the group finds it again. */
 bool commits_remove(struct commits *o, struct str topic, int32_t partition);
 /* Drops the commit alone, as when it has expired, or by a tombstone that is read from the log: what
  * a transaction holds has been acknowledged, and counts at its marker. True where there was one. */
@@ -67,9 +68,11 @@ void commits_txn_put(struct commits *o, int64_t producer_id, struct str topic, i
 /* Its marker. At a commit, each pending offset replaces what is absent or lies lower in the log. */
 void commits_txn_end(struct commits *o, int64_t producer_id, bool is_commit);
 
-/* False ends the walk. It may not change the table. is_pending: an append is under way. */
+/* False ends the walk. It may not change the table. is_pending: an append is under way; where it is
+ * the partition's first, c is NULL. */
 typedef bool (*commits_each_fn)(void *ctx, struct str topic, int32_t partition,
                                 const struct committed *c, bool is_pending);
 
-/* Every partition with a commit: topics in no order, partitions of a topic in order. */
+/* Every partition with a commit, or one under way: topics in no order, partitions of a topic in
+ * order. */
 void commits_each(const struct commits *o, commits_each_fn each, void *ctx);

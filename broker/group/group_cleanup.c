@@ -95,7 +95,7 @@ static bool judge(void *ctx, struct str topic, int32_t partition, const struct c
 {
     struct doomed_list *l = ctx;
 
-    if (offset_is_expired(&l->age, topic, c, is_pending))
+    if (c && offset_is_expired(&l->age, topic, c, is_pending))
         doom(l, topic, partition);
     return true;
 }

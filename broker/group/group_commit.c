@@ -49,11 +49,11 @@ static int build(struct group_manager *m, const struct group_commit *c, struct b
 
 /* The records of what can be stored; each of these is pending from now on. Their count. */
 static int32_t collect(struct group_manager *m, struct group_commit *c, struct batch_builder *bb)
+    REQUIRES(c->group->lock)
 {
     struct group *g = c->group;
     int32_t n = 0;
 
-    LOCK_SCOPE(&g->lock);
     fail(c, rebalance_check_commit(g, c->member_id, c->instance, c->generation));
     for (int32_t i = 0; i < c->count; i++) {
         struct commit_entry *e = &c->entries[i];
@@ -91,22 +91,31 @@ static void on_appended(struct group_append *a, int error, int64_t first_offset)
     finish(c);
 }
 
-void group_commit_start(struct group_manager *m, struct group_commit *c)
+/* True where an append has begun. Under one hold of the lock: a tombstone of what is deleted now
+ * lies above this commit, and whoever loads the partition after the group has died finds it. */
+static bool append(struct group_manager *m, struct group_commit *c)
 {
     CLEANUP(batch_builder_deinit) struct batch_builder bb;
-    int r = find(m, c);
 
     group_batch_init(m, &bb, true);
-    if (r)
-        fail(c, r);
-    if (r || collect(m, c, &bb) == 0) {
-        finish(c);
-        return;
-    }
+    LOCK_SCOPE(&c->group->lock);
+    if (collect(m, c, &bb) == 0)
+        return false;
     c->append.manager = m;
     c->append.partition = c->group->partition;
     c->append.done = on_appended;
     group_append_start(&c->append, &bb);
+    return true;
+}
+
+void group_commit_start(struct group_manager *m, struct group_commit *c)
+{
+    int r = find(m, c);
+
+    if (r)
+        fail(c, r);
+    if (r || !append(m, c))
+        finish(c);
 }
 
 /* ---- read ---- */
@@ -167,8 +176,10 @@ static bool read_next(void *ctx, struct str topic, int32_t partition, const stru
                       bool is_pending UNUSED)
 {
     const struct read_all *all = ctx;
-    struct offset_read *r = &all->reads->v[all->reads->count++];
 
+    if (!c)
+        return true;
+    struct offset_read *r = &all->reads->v[all->reads->count++];
     r->topic = arena_str(all->arena, topic);
     r->partition = partition;
     if (all->needs_stable && commits_is_unstable(&all->group->offsets, topic, partition))

@@ -138,12 +138,13 @@ void rebalance_remove(struct group *g, struct member *m)
 
 void rebalance_prepare(struct group *g)
 {
-    int64_t now = rebalance_now_us(g);
-    int32_t timeout_ms = group_rebalance_timeout_ms(g);
     int32_t delay_ms = g->env->initial_rebalance_delay_ms;
 
+    /* Before anything that looks at every member: each of them that joins comes by here. */
     if (group_is(g, GROUP_PREPARING_REBALANCE) || group_is(g, GROUP_DEAD))
         return;
+    int64_t now = rebalance_now_us(g);
+    int32_t timeout_ms = group_rebalance_timeout_ms(g);
     if (group_is(g, GROUP_COMPLETING_REBALANCE))
         rebalance_tell_assignments(g, REBALANCE_IN_PROGRESS);
     g->sync_due_us = GROUP_NEVER_US;

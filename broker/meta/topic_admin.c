@@ -129,7 +129,7 @@ static int refuse(struct topic_creation *c, int error, struct str message)
 
 static int check_counts(struct run *run, struct topic_creation *c)
 {
-    const struct broker_conf *conf = run->ta->opts.conf;
+    const struct broker_conf *conf = live_conf_file(run->ta->opts.live);
 
     if (c->assignment_count > 0) {
         if (c->num_partitions != -1 || c->replication_factor != -1)
@@ -250,12 +250,12 @@ static int place(struct run *run, struct topic_creation *c, struct node_topic *n
 
 static int check_config(struct run *run, struct topic_creation *c)
 {
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now =
+        live_conf_get(run->ta->opts.live);
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
-    struct topic_conf *conf = NULL;
 
-    if (topic_conf_build(run->ta->opts.conf, c->overrides, c->override_count, &conf, &why) < 0)
+    if (topic_conf_check(now->conf, c->overrides, c->override_count, &why) < 0)
         return refuse(c, INVALID_CONFIG, arena_str(run->a, strbuf_str(&why)));
-    topic_conf_unref(conf);
     return 0;
 }
 
@@ -330,7 +330,7 @@ static void write_topics(struct run *run, struct topic_creation *list, struct no
     for (size_t i = 0; i < count; i++) {
         if (list[i].error)
             continue;
-        if (run->ta->opts.conf->ibp >= IBP_2_8_IV0)
+        if (live_conf_file(run->ta->opts.live)->ibp >= IBP_2_8_IV0)
             nodes[i].id = uuid_random();
         topics[n] = (struct zk_topic){.name = list[i].name, .node = nodes[i]};
         configs[n++] = config_of(run->a, &list[i]);
@@ -400,7 +400,7 @@ static void end_auto(struct topic_admin *ta, struct in_flight *mine)
 /* The internal topics have settings of their own. */
 static void set_defaults(const struct topic_admin *ta, struct arena *a, struct topic_creation *c)
 {
-    const struct broker_conf *conf = ta->opts.conf;
+    const struct broker_conf *conf = live_conf_file(ta->opts.live);
     bool is_offsets = str_eqz(c->name, "__consumer_offsets");
 
     c->num_partitions = c->replication_factor = -1;

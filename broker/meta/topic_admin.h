@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "broker/config/broker_conf.h"
+#include "broker/config/live_conf.h"
 #include "broker/meta/metadata.h"
 #include "zk/zk_store.h"
 
@@ -16,7 +16,7 @@ struct topic_admin;
 struct topic_admin_opts {
     struct zk_store *zk;
     struct metadata *metadata;
-    const struct broker_conf *conf;
+    struct live_conf *live;
 };
 
 struct topic_admin *topic_admin_new(const struct topic_admin_opts *opts);

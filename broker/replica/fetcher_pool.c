@@ -231,6 +231,8 @@ void fetcher_pool_resize(struct fetcher_pool *pool, int32_t fetchers_per_leader)
 
     assert(fetchers_per_leader > 0);
     LOCK_SCOPE(&pool->lock);
+    if (fetchers_per_leader == pool->conf.fetchers_per_leader)
+        return;
     HASH_ITER (hh, pool->slots, s, tmp) {
         xgrow(all, cap, count + s->count);
         for (int32_t i = 0; i < s->count; i++)

@@ -51,7 +51,7 @@ void fetcher_pool_remove(struct fetcher_pool *pool, struct partition *part);
 /* The topic id has become known, or unknown; part stays where it is. */
 void fetcher_pool_renew(struct fetcher_pool *pool, struct partition *part);
 void fetcher_pool_drop_idle(struct fetcher_pool *pool);
-/* Spreads everything anew. */
+/* Spreads everything anew, if that is another number. */
 void fetcher_pool_resize(struct fetcher_pool *pool, int32_t fetchers_per_leader);
 
 /* Partitions given up until the next LeaderAndIsr. */

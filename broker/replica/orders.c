@@ -1,7 +1,9 @@
 #include "broker/replica/orders.h"
 
 #include "broker/replica/partition_isr.h"
+#include "broker/replica/partition_move.h"
 #include "broker/replica/partition_role.h"
+#include "broker/replica/replica_dirs.h"
 #include "broker/replica/replica_internal.h"
 #include "common/base/err.h"
 #include "common/base/mem.h"
@@ -56,11 +58,12 @@ struct order {
 struct order_list {
     struct order *v;
     int32_t count;
+    uint64_t conf_changes; /* so far, when settings were read */
 };
 
 static struct order_list orders_of(const struct leader_and_isr_request *req, struct arena *a)
 {
-    struct order_list l = {NULL, MAX(req->ungrouped_partition_states_count, 0)};
+    struct order_list l = {.count = MAX(req->ungrouped_partition_states_count, 0)};
     int32_t n = 0;
 
     for (int32_t i = 0; i < req->topic_states_count; i++)
@@ -92,8 +95,10 @@ static void orders_deinit(struct order_list *l)
  */
 static void read_confs(struct replica_manager *m, struct order_list *l)
 {
+    const struct replica_events *e = &m->opts.events;
     const struct order *last = NULL;
 
+    l->conf_changes = e->conf_changes ? e->conf_changes(e->ctx) : 0;
     for (int32_t i = 0; i < l->count; i++) {
         struct order *o = &l->v[i];
         struct log *log = log_manager_get(m->opts.logs, o->topic, o->state->partition_index);
@@ -218,10 +223,32 @@ static void carry_out(struct replica_manager *m, struct order_list *l) REQUIRES(
     for (int32_t i = 0; i < l->count; i++)
         if (l->v[i].outcome == OUTCOME_SET_ID)
             set_id(m, &l->v[i]);
+    for (int32_t i = 0; i < l->count; i++)
+        if (!l->v[i].error)
+            replica_dirs_go_on(m, l->v[i].part);
     if (!m->had_leader_and_isr)
         log_manager_enable_hw_checkpoints(m->opts.logs);
     m->had_leader_and_isr = true;
     fetcher_pool_drop_idle(m->fetchers);
+}
+
+/* Settings that changed before the logs made of them could be found would be missed. */
+static void check_confs(struct replica_manager *m, const struct order_list *l)
+{
+    const struct replica_events *e = &m->opts.events;
+    const struct order *last = NULL;
+
+    if (!e->conf_changes || e->conf_changes(e->ctx) == l->conf_changes)
+        return;
+    for (int32_t i = 0; i < l->count; i++) {
+        const struct order *o = &l->v[i];
+
+        if (!o->conf || (last && str_eq(last->topic, o->topic)))
+            continue;
+        char *CLEANUP(free_p) name = str_dup(o->topic);
+        e->conf_again(e->ctx, name);
+        last = o;
+    }
 }
 
 static void tell_coordinators(struct replica_manager *m, const struct order_list *l)
@@ -287,8 +314,10 @@ void orders_leader_and_isr(struct replica_manager *m, const struct leader_and_is
         if (!error)
             carry_out(m, &l);
     }
-    if (!error)
+    if (!error) {
+        check_confs(m, &l);
         tell_coordinators(m, &l);
+    }
     ret->error_code = (int16_t)error;
     for (int32_t i = 0; error == STALE_BROKER_EPOCH && i < l.count; i++)
         l.v[i].error = error;
@@ -366,8 +395,10 @@ static int judge_stop(struct partition *part, const struct stop *s)
 
 static int delete_log(struct replica_manager *m, const struct stop *s)
 {
-    int r = log_manager_delete(m->opts.logs, s->topic, s->partition);
+    int r = log_manager_delete_future(m->opts.logs, s->topic, s->partition);
+    int e = log_manager_delete(m->opts.logs, s->topic, s->partition);
 
+    r = r ? r : e;
     if (r)
         say_error("log could not be deleted partition=%.*s-%d error=%s", STR_ARG(s->topic),
                   s->partition, err_name(r));
@@ -389,6 +420,7 @@ static int stop_one(struct replica_manager *m, const struct stop *s) REQUIRES(m-
         return r;
     fetcher_pool_remove(m->fetchers, part);
     if (s->is_delete) {
+        partition_end_move(part);
         replica_manager_remove(m, part);
         r = delete_log(m, s);
         partition_delete(part, replica_manager_why_not_here(m, s->topic, s->partition));

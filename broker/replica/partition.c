@@ -25,6 +25,7 @@ struct partition *partition_new(struct replica_env *env, struct str topic, int32
     part->leader_epoch = -1;
     part->partition_epoch = -1;
     part->epoch_start = -1;
+    part->move.cut = INT64_MAX;
     part->log = log_manager_get(env->logs, topic, id);
     if (part->log)
         log_set_high_watermark(part->log, log_manager_checkpointed_hw(env->logs, topic, id));
@@ -46,6 +47,8 @@ struct partition *partition_unref(struct partition *part)
     assert(!part->watches && !part->hw_waits);
     if (part->log)
         log_put(part->log);
+    if (part->move.future)
+        log_put(part->move.future);
     id_list_deinit(&part->replicas);
     id_list_deinit(&part->adding);
     id_list_deinit(&part->removing);
@@ -324,6 +327,7 @@ static int restart_inside_batch(struct partition *part, struct slice records)
     int64_t last = base + (int32_t)be32_read(records.p + LAST_DELTA_AT);
     if (base >= end || last < end)
         return 0;
+    part->move.cut = 0;
     return log_truncate_fully(part->log, base);
 }
 

@@ -10,7 +10,7 @@
  *
  * Split over partition.c (table life, watches, append, high watermark), partition_role.c (leader,
  * follower, offline), partition_fetch.c (what a fetch sees and leaves), partition_isr.c (shrink,
- * expand, answers of the controller). Thread: any.
+ * expand, answers of the controller), partition_move.c (into another log dir). Thread: any.
  */
 #pragma once
 
@@ -79,6 +79,14 @@ struct hw_wait {
     void (*reached)(struct hw_wait *w, int error);
 };
 
+/* Its way into another log dir (partition_move.h). */
+struct partition_move {
+    struct log *future; /* NULL: it is not moving */
+    bool is_aligned;    /* the future log is known to be a prefix of the log */
+    bool has_failed;    /* given up by the mover until it is begun anew */
+    int64_t cut;        /* the log was cut to here since the mover looked; INT64_MAX: it was not */
+};
+
 struct partition {
     _Atomic unsigned refs;
     struct partition *next; /* in its shard of the table, under LOCK_REPLICAS */
@@ -93,8 +101,11 @@ struct partition {
     uint64_t fetch_order;          /* the last one to fetch it */
     bool has_failed;               /* given up by its fetcher */
 
+    bool is_moving; /* a mover has it; under LOCK_MOVER */
+
     struct mutex lock;
     struct log *log; /* NULL until it was found or made */
+    struct partition_move move;
     enum partition_role role;
     bool is_gone; /* deleted: not in the table any more */
     int32_t controller_epoch;

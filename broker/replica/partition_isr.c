@@ -141,6 +141,8 @@ int64_t partition_low_watermark(struct partition *part)
     for (int32_t i = 0; i < part->remotes.count; i++)
         if (part->remotes.v[i].log_start < low && is_alive(part, part->remotes.v[i].id))
             low = part->remotes.v[i].log_start;
+    if (part->move.future)
+        low = MIN(low, log_start_offset(part->move.future));
     return low;
 }
 

@@ -27,6 +27,7 @@ struct replica_manager {
     struct replica_shard shards[REPLICA_SHARDS];
     struct fetch_sessions *sessions;
     struct fetcher_pool *fetchers;
+    struct dir_mover *mover;
     struct alter_queue *alter_queue; /* one of these two */
     struct alter_zk *alter_zk;
     struct mutex state_lock;  /* LOCK_REPLICA_STATE: what follows, and every change of a role */

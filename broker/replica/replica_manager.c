@@ -2,8 +2,10 @@
 
 #include "broker/replica/alter_queue.h"
 #include "broker/replica/alter_zk.h"
+#include "broker/replica/dir_mover.h"
 #include "broker/replica/fetch_session.h"
 #include "broker/replica/partition_isr.h"
+#include "broker/replica/partition_move.h"
 #include "broker/replica/partition_role.h"
 #include "broker/replica/replica_internal.h"
 #include "common/base/err.h"
@@ -219,8 +221,11 @@ struct dir_failure {
 static bool fail_in_dir(struct partition *part, void *ctx)
 {
     struct dir_failure *d = ctx;
+    const char *target = partition_move_dir(part);
     bool is_there = false;
 
+    if (target && strcmp(target, d->dir) == 0)
+        partition_end_move(part);
     WITH_LOCK(&part->lock)
     {
         is_there = part->log && strcmp(log_dir_path(part->log), d->dir) == 0;
@@ -320,6 +325,18 @@ static void make_fetchers(struct replica_manager *m)
     m->fetchers = fetcher_pool_new(&conf);
 }
 
+static void make_mover(struct replica_manager *m)
+{
+    const struct replica_manager_opts *o = &m->opts;
+
+    m->mover = dir_mover_new(&(struct dir_mover_opts){
+        .clock = o->clock,
+        .threads = o->alter_log_dirs_threads,
+        .max_bytes = (uint32_t)MAX(o->replica_fetch_max_bytes, 1),
+        .window = o->move_window,
+    });
+}
+
 static void on_start(struct message *msg)
 {
     arm_shrink(container_of(msg, struct replica_manager, start));
@@ -362,6 +379,7 @@ struct replica_manager *replica_manager_new(const struct replica_manager_opts *o
     m->stop.run = on_stop;
     make_alter(m);
     make_fetchers(m);
+    make_mover(m);
     return m;
 }
 
@@ -370,7 +388,7 @@ int replica_manager_start(struct replica_manager *m)
     reactor_post(m->timer_reactor, &m->start);
     if (m->alter_zk)
         alter_zk_start(m->alter_zk);
-    return 0;
+    return dir_mover_start(m->mover);
 }
 
 void replica_manager_begin_shutdown(struct replica_manager *m)
@@ -390,6 +408,7 @@ void replica_manager_stop(struct replica_manager *m)
 {
     atomic_store(&m->is_shutting_down, true);
     atomic_store(&m->env.is_stopping, true);
+    dir_mover_stop(m->mover);
     fetcher_pool_stop(m->fetchers);
     if (m->alter_queue)
         alter_queue_stop(m->alter_queue);
@@ -403,6 +422,7 @@ struct replica_manager *replica_manager_free(struct replica_manager *m)
 {
     if (!m)
         return NULL;
+    m->mover = dir_mover_free(m->mover);
     m->fetchers = fetcher_pool_free(m->fetchers);
     m->alter_queue = alter_queue_free(m->alter_queue);
     m->alter_zk = alter_zk_free(m->alter_zk);
@@ -436,6 +456,11 @@ void replica_manager_set_throttle(struct replica_manager *m, const struct replic
 {
     repl_quota_set_rate(&m->env.leader_quota, t->leader_rate);
     repl_quota_set_rate(&m->env.follower_quota, t->follower_rate);
+}
+
+void replica_manager_set_move_rate(struct replica_manager *m, int64_t bytes_per_second)
+{
+    dir_mover_set_rate(m->mover, bytes_per_second);
 }
 
 /* ---- figures ---- */

@@ -34,6 +34,10 @@ struct replica_events {
     /* A topic's settings, with a reference, for a log that is to be made; NULL where ZooKeeper
      * cannot be reached. Runs on a worker, may block. */
     struct topic_conf *(*topic_conf)(void *ctx, const char *topic);
+    /* How often settings have changed so far; and, where that differs after logs of a topic have
+     * been made of settings that were read before: they are to be read again, on a worker. */
+    uint64_t (*conf_changes)(void *ctx);
+    void (*conf_again)(void *ctx, const char *topic);
     /* This broker leads, or does not lead any more, a partition of an internal topic
      * (coordinators). On a worker. */
     void (*elected)(void *ctx, struct str topic, int32_t partition, int32_t leader_epoch);
@@ -74,7 +78,10 @@ struct replica_manager_opts {
     int32_t fetch_max_bytes;     /* fetch.max.bytes of the broker */
     int32_t fetch_session_slots; /* max.incremental.fetch.session.cache.slots */
     struct repl_window throttle_window;
-    bool is_rack_aware; /* replica.selector.class names the rack-aware selector */
+    struct repl_window move_window; /* alter.log.dirs.replication.quota.window.* */
+    int32_t alter_log_dirs_threads; /* num.replica.alter.log.dirs.threads; 0: turns are made by the
+                                     * caller */
+    bool is_rack_aware;             /* replica.selector.class names the rack-aware selector */
     struct replica_events events;
 };
 
@@ -101,6 +108,9 @@ struct replica_throttle {
     int64_t follower_rate;
 };
 void replica_manager_set_throttle(struct replica_manager *m, const struct replica_throttle *t);
+
+/* replica.alter.log.dirs.io.max.bytes.per.second, unlimited at first. */
+void replica_manager_set_move_rate(struct replica_manager *m, int64_t bytes_per_second);
 
 /* What partitions share; the fetch sessions. For this folder. */
 struct replica_env *replica_manager_env(struct replica_manager *m);

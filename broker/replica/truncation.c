@@ -31,6 +31,7 @@ static int truncate_locked(struct partition *part, const struct truncate_order *
     else if (order->offset < end || order->whole_log)
         say_info("truncating partition=%s-%d to=%" PRId64 " end=%" PRId64 " whole=%d",
                  part->topic.p, part->id, order->offset, end, order->whole_log);
+    part->move.cut = order->whole_log ? 0 : MIN(part->move.cut, order->offset);
     /* Also where it cuts nothing: the epoch cache may end in an epoch without a record. */
     int r = order->whole_log ? log_truncate_fully(part->log, order->offset)
                              : log_truncate_to(part->log, order->offset);

@@ -12,6 +12,7 @@
 #include "common/io/workq.h"
 
 struct broker_conf;
+struct live_conf;
 struct metadata;
 struct log_manager;
 struct replica_manager;
@@ -19,12 +20,14 @@ struct controller;
 struct zk_store;
 struct id_block;
 struct topic_admin;
+struct config_admin;
 struct metadata_waits;
 struct group_manager;
 
 struct broker {
     const struct clock *clock;
-    struct broker_conf *conf;         /* broker/config/broker_conf.h */
+    struct broker_conf *conf;         /* as started with; broker/config/broker_conf.h */
+    struct live_conf *live;           /* as it is now; broker/config/live_conf.h */
     struct metadata *metadata;        /* broker/meta/metadata.h */
     struct log_manager *logs;         /* broker/storage/log_manager.h */
     struct replica_manager *replicas; /* broker/replica/replica_manager.h */
@@ -32,6 +35,7 @@ struct broker {
     struct zk_store *zk;              /* zk/zk_store.h */
     struct id_block *producer_ids;    /* broker/txn/id_block.h */
     struct topic_admin *topics;       /* broker/meta/topic_admin.h */
+    struct config_admin *configs;     /* broker/meta/config_admin.h */
     struct metadata_waits *waits;     /* broker/meta/metadata_waits.h */
     struct group_manager *groups;     /* broker/group/group_manager.h */
     int32_t broker_id;

@@ -196,10 +196,11 @@ void conn_set_gone(struct conn_set *s)
         inbox_post(s->stopper, &s->stopped);
 }
 
+/* What connections of which listener are to be closed. */
 struct eviction {
     struct message message;
     struct conn_set *set;
-    const struct listener *except;
+    const struct listener *listener;
 };
 
 static void run_eviction(struct message *m)
@@ -207,7 +208,7 @@ static void run_eviction(struct message *m)
     struct eviction *e = container_of(m, struct eviction, message);
 
     for (struct conn *c = e->set->oldest; c; c = conn_link(c)->next) {
-        if (conn_listener(c) != e->except) {
+        if (conn_listener(c) != e->listener) {
             conn_close(c, "another broker needs its place");
             break;
         }
@@ -220,6 +221,26 @@ void conn_set_evict(struct conn_set *s, const struct listener *except)
     struct eviction *e = xnew(struct eviction);
 
     *e = (struct eviction){{.run = run_eviction}, s, except};
+    reactor_post(s->reactor, &e->message);
+}
+
+static void run_close(struct message *m)
+{
+    struct eviction *e = container_of(m, struct eviction, message);
+
+    for (struct conn *c = e->set->oldest, *next; c; c = next) {
+        next = conn_link(c)->next;
+        if (conn_listener(c) == e->listener)
+            conn_close(c, "its listener is taken away");
+    }
+    free(e);
+}
+
+void conn_set_close_listener(struct conn_set *s, const struct listener *listener)
+{
+    struct eviction *e = xnew(struct eviction);
+
+    *e = (struct eviction){{.run = run_close}, s, listener};
     reactor_post(s->reactor, &e->message);
 }
 

@@ -29,6 +29,9 @@ int conn_set_count(const struct conn_set *s);
  * Thread: any. */
 void conn_set_evict(struct conn_set *s, const struct listener *except);
 
+/* Has all connections of a listener closed that came before. Thread: any. */
+void conn_set_close_listener(struct conn_set *s, const struct listener *listener);
+
 /* For conn.c: */
 
 enum { CONN_SCRATCH = 64 * 1024 };

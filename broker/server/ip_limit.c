@@ -26,8 +26,8 @@ struct override {
 struct ip_limit {
     struct mutex lock;
     int64_t max;
-    struct entry *entries;      /* addresses with connections */
-    struct override *overrides; /* constant */
+    struct entry *entries; /* addresses with connections */
+    struct override *overrides;
 };
 
 static struct ip ip_of(const struct sock_addr *a)
@@ -99,17 +99,42 @@ int ip_limit_new(int64_t max, const char *overrides, struct strbuf *why, struct 
     return 0;
 }
 
+static void free_overrides(struct override *list)
+{
+    struct override *o, *next;
+
+    HASH_ITER (hh, list, o, next) {
+        HASH_DEL(list, o);
+        free(o);
+    }
+}
+
+int ip_limit_set(struct ip_limit *l, int64_t max, const char *overrides, struct strbuf *why)
+{
+    struct ip_limit *next = NULL;
+    int r = ip_limit_new(max, overrides, why, &next);
+
+    if (r < 0)
+        return r;
+    WITH_LOCK(&l->lock)
+    {
+        struct override *old = l->overrides;
+
+        l->overrides = next->overrides;
+        next->overrides = old;
+        l->max = max;
+    }
+    ip_limit_free(next);
+    return 0;
+}
+
 struct ip_limit *ip_limit_free(struct ip_limit *l)
 {
-    struct override *o, *next_o;
     struct entry *e, *next_e;
 
     if (!l)
         return NULL;
-    HASH_ITER (hh, l->overrides, o, next_o) {
-        HASH_DEL(l->overrides, o);
-        free(o);
-    }
+    free_overrides(l->overrides);
     HASH_ITER (hh, l->entries, e, next_e) {
         HASH_DEL(l->entries, e);
         free(e);

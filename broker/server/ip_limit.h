@@ -15,6 +15,9 @@ struct ip_limit;
  * why. */
 int ip_limit_new(int64_t max, const char *overrides, struct strbuf *why, struct ip_limit **ret)
     MUST_CHECK;
+/* Other limits, for connections to come; as ip_limit_new(), and nothing changes where it fails. */
+int ip_limit_set(struct ip_limit *l, int64_t max, const char *overrides, struct strbuf *why)
+    MUST_CHECK;
 /* NULL-safe, returns NULL. */
 struct ip_limit *ip_limit_free(struct ip_limit *l);
 

@@ -19,6 +19,11 @@ struct listener {
     struct timer pause; /* while no more may connect */
     unsigned next_set;
     _Atomic int64_t connections;
+    struct accept_rate rate; /* on its reactor, but for the limit */
+    /* Of struct listener_limits. */
+    _Atomic int set_count;
+    _Atomic bool is_inter_broker;
+    _Atomic int64_t max_connections;
 };
 
 /* An accepted socket on its way to the reactor of its set. */
@@ -31,13 +36,24 @@ struct arrival {
 static void on_ready(struct io_event *ev, uint32_t mask);
 static void on_pause_over(struct timer *t);
 
-int listener_open(const struct listener_opts *opts, struct strbuf *why, struct listener **ret)
+void listener_set_limits(struct listener *l, const struct listener_limits *limits)
+{
+    l->set_count = limits->set_count;
+    l->is_inter_broker = limits->is_inter_broker;
+    l->max_connections = limits->max_connections;
+    l->rate.limit = limits->max_rate;
+}
+
+int listener_open(const struct listener_opts *opts, const struct listener_limits *limits,
+                  struct strbuf *why, struct listener **ret)
 {
     struct listener *l = xnew(struct listener);
 
     l->name = xstrdup(opts->name);
     l->opts = *opts;
     l->opts.name = l->opts.host = NULL;
+    accept_rate_init(&l->rate, opts->window_count, opts->window_ms, limits->max_rate);
+    listener_set_limits(l, limits);
     l->reactor = conn_set_reactor(opts->sets[0]);
     l->event.fd = -1;
     l->fd = -1;
@@ -146,10 +162,10 @@ void listener_lost(struct listener *l, const struct sock_addr *peer)
     l->opts.net->connections--;
 }
 
-static void pause_accepting(struct listener *l)
+static void pause_accepting(struct listener *l, int64_t us)
 {
     reactor_modify(l->reactor, &l->event, 0);
-    timer_arm(l->reactor, &l->pause, reactor_now_us(l->reactor) + PAUSE_US);
+    timer_arm(l->reactor, &l->pause, reactor_now_us(l->reactor) + us);
 }
 
 static void on_pause_over(struct timer *t)
@@ -164,13 +180,26 @@ static bool has_room(struct listener *l)
 {
     const struct net *net = l->opts.net;
 
-    if (l->connections >= l->opts.max_connections)
+    if (l->connections >= l->max_connections)
         return false;
     if (net->connections < net->max_connections)
         return true;
-    if (l->opts.is_inter_broker)
-        conn_set_evict(l->opts.sets[l->next_set % (unsigned)l->opts.set_count], l);
-    return l->opts.is_inter_broker;
+    if (l->is_inter_broker)
+        conn_set_evict(l->opts.sets[l->next_set % (unsigned)l->set_count], l);
+    return l->is_inter_broker;
+}
+
+/* One more has come: whether the next one has to wait, as too many have of late. */
+static bool is_too_fast(struct listener *l)
+{
+    int64_t now_ms = reactor_now_us(l->reactor) / 1000 + 1;
+    int64_t wait_ms = accept_rate_record(&l->rate, now_ms);
+
+    if (!l->is_inter_broker)
+        wait_ms = MAX(wait_ms, accept_rate_record(&l->opts.net->accept_rate, now_ms));
+    if (wait_ms > 0)
+        pause_accepting(l, wait_ms * 1000);
+    return wait_ms > 0;
 }
 
 static void run_arrival(struct message *m)
@@ -183,7 +212,7 @@ static void run_arrival(struct message *m)
 
 static void welcome(struct listener *l, int fd, const struct sock_addr *peer)
 {
-    struct conn_set *set = l->opts.sets[l->next_set++ % (unsigned)l->opts.set_count];
+    struct conn_set *set = l->opts.sets[l->next_set++ % (unsigned)l->set_count];
     char text[SOCK_ADDR_TEXT];
 
     if (!ip_limit_take(l->opts.net->ip_limit, peer)) {
@@ -219,7 +248,7 @@ static void on_ready(struct io_event *ev, uint32_t mask UNUSED)
                 SAY_WARN, 1,
                 "no more connections accepted until one ends listener=%s connections=%" PRId64,
                 l->name, l->connections);
-            pause_accepting(l);
+            pause_accepting(l, PAUSE_US);
             return;
         }
         int r = sock_accept(l->fd, &fd, &peer);
@@ -227,11 +256,13 @@ static void on_ready(struct io_event *ev, uint32_t mask UNUSED)
             return;
         if (r == 0) {
             welcome(l, fd, &peer);
+            if (is_too_fast(l))
+                return;
         } else if (r == -EMFILE || r == -ENFILE || r == -ENOBUFS || r == -ENOMEM) {
             say_limited(SAY_ERROR, 1,
                         "cannot accept, trying again until it works listener=%s reason=%s", l->name,
                         err_name(r));
-            pause_accepting(l);
+            pause_accepting(l, PAUSE_US);
             return;
         }
     }

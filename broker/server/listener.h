@@ -2,9 +2,9 @@
  * listener.h - one named listener: a listening socket, and who may connect to it
  *
  * Accepts on one reactor and spreads the connections over the reactors of its sets, round robin. At
- * its limit of connections it leaves clients in the kernel's queue until one goes; only the
- * listener between brokers, where it is not the only one, makes room for itself by closing the
- * connection of another listener that was used longest ago.
+ * its limit of connections, in all or in a second, it leaves clients in the kernel's queue until
+ * the next may come; only the listener between brokers, where it is not the only one, makes room
+ * for itself by closing the connection of another listener that was used longest ago.
  */
 #pragma once
 
@@ -20,18 +20,27 @@ struct listener_opts {
     struct sock_opts sock;
     const struct tls_server *tls; /* NULL: plain; belongs to the caller */
     bool is_privileged;
-    bool is_inter_broker;    /* and not the only one: exempt from the broker's limit */
-    int64_t max_connections; /* of this listener */
     struct net *net;
     struct conn_set **sets; /* the array belongs to the caller */
-    int set_count;
+    int window_count;       /* of the rate of connections: quota.window.num, .size.seconds */
+    int64_t window_ms;
+};
+
+/* What may change while it is open. */
+struct listener_limits {
+    int set_count;           /* of the sets, for connections to come */
+    bool is_inter_broker;    /* and not the only one: exempt from the broker's limits */
+    int64_t max_connections; /* of this listener */
+    int64_t max_rate;        /* of its connections, in a second */
 };
 
 /* Binds, and accepts nothing yet. -errno with the reason in why. Thread: any. */
-int listener_open(const struct listener_opts *opts, struct strbuf *why, struct listener **ret)
-    MUST_CHECK;
+int listener_open(const struct listener_opts *opts, const struct listener_limits *limits,
+                  struct strbuf *why, struct listener **ret) MUST_CHECK;
 /* Accepts from now on. Thread: any but a reactor's. */
 void listener_start(struct listener *l);
+/* Other limits, for connections to come. Thread: any. */
+void listener_set_limits(struct listener *l, const struct listener_limits *limits);
 /* Accepts no more, and closes the socket. Thread: any but a reactor's. */
 void listener_stop(struct listener *l);
 /* After its connections have gone. NULL-safe, returns NULL. */

@@ -37,7 +37,7 @@ static int set_level(const char *name)
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         if (strcmp(name, names[i]) == 0) {
-            say_set_level((enum say_level)i);
+            say_set_level((enum say_level)(SAY_DEBUG + i));
             return 0;
         }
     }

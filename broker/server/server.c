@@ -2,12 +2,15 @@
 
 #include "broker/api/handlers.h"
 #include "broker/group/group_manager.h"
+#include "broker/meta/config_admin.h"
 #include "broker/meta/metadata_waits.h"
 #include "broker/meta/topic_admin.h"
 #include "broker/replica/replica_manager.h"
 #include "broker/server/coordinators.h"
 #include "broker/server/gate.h"
 #include "broker/server/identity.h"
+#include "broker/server/reconfigure.h"
+#include "broker/server/registration.h"
 #include "broker/server/shutdown.h"
 #include "broker/server/tls_options.h"
 #include "broker/server/topic_configs.h"
@@ -18,7 +21,6 @@
 #include "zk/zk.h"
 #include "zk/zk_admin.h"
 #include "zk/zk_cluster.h"
-#include "zk/zk_register.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -32,20 +34,20 @@ struct server {
     struct broker broker;
     struct reactor_pool reactors;
     struct zk *zk;
-    struct zk_register registration;
-    struct node_broker self;
-    struct arena self_arena;
+    struct registration *registration;
     struct identity identity;
     struct tls_client *tls;         /* to the inter-broker listeners of others */
     struct tls_client *control_tls; /* to their control planes */
     struct controller_link *link;
     struct channels *channels;
     struct topic_configs *topic_configs;
+    struct broker_configs *broker_configs;
     struct gate *gate;
     _Atomic int64_t broker_epoch;
     _Atomic bool has_failed;
     int64_t started_us;
     bool is_registered;
+    bool has_all_listeners; /* that are configured now; who changes settings, one at a time */
     bool is_logs_loaded;
     bool is_controller_started;
     bool is_replicas_started;
@@ -91,6 +93,16 @@ static struct topic_conf *on_topic_conf(void *ctx, const char *topic)
     return topic_configs_get(((struct server *)ctx)->topic_configs, topic);
 }
 
+static uint64_t on_conf_changes(void *ctx)
+{
+    return live_conf_changes(((struct server *)ctx)->broker.live);
+}
+
+static void on_conf_again(void *ctx, const char *topic)
+{
+    topic_configs_again(((struct server *)ctx)->topic_configs, topic);
+}
+
 static void on_elected(void *ctx, struct str topic, int32_t partition, int32_t leader_epoch)
 {
     coordinators_elected(&((struct server *)ctx)->broker, topic, partition, leader_epoch);
@@ -113,16 +125,47 @@ static void on_metadata_updated(void *ctx, const struct update_metadata_request 
 static enum zk_result on_register_again(void *ctx)
 {
     struct server *s = ctx;
-    enum zk_result r = zk_register_again(&s->registration, &s->self);
+    enum zk_result r = registration_again(s->registration);
 
     if (r == ZK_OK)
-        s->broker_epoch = s->registration.epoch;
+        s->broker_epoch = registration_epoch(s->registration);
     return r;
 }
 
 static bool on_unclean_default(void *ctx)
 {
-    return ((struct server *)ctx)->conf->topic_defaults->unclean_leader_election_enable;
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now =
+        live_conf_get(((struct server *)ctx)->broker.live);
+
+    return now->conf->topic_defaults->unclean_leader_election_enable;
+}
+
+static struct reconfigure_parts parts_of(const struct server *s)
+{
+    return (struct reconfigure_parts){&s->broker, s->gate, s->tls, s->control_tls};
+}
+
+/* On the worker that reads changes of settings, and once before the listeners are open. */
+static void on_conf_changed(void *ctx, const struct conf_snapshot *old,
+                            const struct conf_snapshot *now)
+{
+    struct server *s = ctx;
+    const struct reconfigure_parts parts = parts_of(s);
+
+    s->has_all_listeners = reconfigure(&parts, old, now);
+}
+
+static void on_announce(void *ctx, const struct conf_snapshot *now)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    struct server *s = ctx;
+    enum zk_result r = ZK_OK;
+
+    if (s->registration && s->has_all_listeners)
+        r = registration_update(s->registration, now->conf, &why);
+    if (r != ZK_OK && r != ZK_CLOSING)
+        say_error("the endpoints of this broker stay in ZooKeeper as they were: %s",
+                  why.s ? why.s : zk_result_name(r));
 }
 
 /* ---- the parts, in the order in which they are made ---- */
@@ -173,7 +216,7 @@ static int start_zk(struct server *s, struct strbuf *why)
     s->broker.zk = zk_as_store(s->zk);
     s->topic_configs = topic_configs_new(&(struct topic_configs_opts){
         .zk = s->broker.zk,
-        .conf = s->conf,
+        .live = s->broker.live,
         .metadata = s->broker.metadata,
         .workq = s->broker.workq,
     });
@@ -216,12 +259,7 @@ static int open_logs(struct server *s, struct strbuf *why)
                 c->replica_high_watermark_checkpoint_interval_ms,
             .producer_id_expiration_ms = c->producer_id_expiration_ms,
             .producer_id_expiration_check_interval_ms = c->producer_id_expiration_check_interval_ms,
-            .cleaner = {.threads = c->log_cleaner_enable ? c->log_cleaner_threads : 0,
-                        .dedupe_buffer_bytes = c->log_cleaner_dedupe_buffer_size,
-                        .load_factor = c->log_cleaner_io_buffer_load_factor,
-                        .io_buffer_bytes = c->log_cleaner_io_buffer_size,
-                        .max_bytes_per_second = c->log_cleaner_io_max_bytes_per_second,
-                        .backoff_ms = c->log_cleaner_backoff_ms},
+            .cleaner = cleaner_conf_of(c),
             .events = {.ctx = s,
                        .dir_failed = on_dir_failed,
                        .all_dirs_failed = on_all_dirs_failed,
@@ -283,7 +321,9 @@ static int check_features(struct server *s, struct strbuf *why)
 
 static int open_gate(struct server *s, struct strbuf *why)
 {
-    return gate_open(&(struct gate_opts){.conf = s->conf,
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(s->broker.live);
+
+    return gate_open(&(struct gate_opts){.conf = now->conf,
                                          .broker = &s->broker,
                                          .apis = &api_table,
                                          .reactors = &s->reactors,
@@ -291,32 +331,26 @@ static int open_gate(struct server *s, struct strbuf *why)
                      &s->gate, why);
 }
 
-/* What we tell of ourselves in ZooKeeper. */
-static void describe_self(struct server *s)
+static void make_registration(struct server *s)
 {
-    const struct listeners *ls = &s->conf->listener;
-    struct arena *a = &s->self_arena;
-    char host[256] = "localhost";
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(s->broker.live);
 
-    gethostname(host, sizeof host - 1);
-    s->self = (struct node_broker){
-        .endpoints = arena_new_array(a, struct node_endpoint, (size_t)ls->count),
-        .rack = arena_str(a, str_of(s->conf->broker_rack)),
-        .jmx_port = -1,
-        .timestamp_ms = clock_wall_ms(s->broker.clock),
-    };
-    for (int i = 0; i < ls->count; i++) {
-        const struct listener_conf *l = &ls->v[i];
+    s->registration = registration_new(&(struct registration_opts){
+        .zk = s->broker.zk,
+        .gate = s->gate,
+        .conf = now->conf,
+        .broker_id = s->identity.broker_id,
+    });
+}
 
-        if (!l->is_advertised)
-            continue;
-        s->self.endpoints[s->self.endpoint_count++] = (struct node_endpoint){
-            .listener = str_of(l->name),
-            .host = *l->advertised_host ? str_of(l->advertised_host) : arena_str(a, str_of(host)),
-            .port = l->advertised_port ? l->advertised_port : gate_port(s->gate, i),
-            .protocol = (enum node_protocol)l->protocol,
-        };
-    }
+static void make_configs(struct server *s)
+{
+    s->broker.configs = config_admin_new(&(struct config_admin_opts){
+        .zk = s->broker.zk,
+        .metadata = s->broker.metadata,
+        .live = s->broker.live,
+        .broker_id = s->identity.broker_id,
+    });
 }
 
 static void make_replicas(struct server *s)
@@ -352,10 +386,17 @@ static void make_replicas(struct server *s)
         .fetch_session_slots = c->max_incremental_fetch_session_cache_slots,
         .throttle_window = {c->replication_quota_window_num,
                             (int64_t)c->replication_quota_window_size_seconds * 1000},
+        .move_window = {c->alter_log_dirs_replication_quota_window_num,
+                        (int64_t)c->alter_log_dirs_replication_quota_window_size_seconds * 1000},
+        .alter_log_dirs_threads = c->num_replica_alter_log_dirs_threads == CONF_UNSET_INT
+                                      ? c->dir_count
+                                      : MAX(c->num_replica_alter_log_dirs_threads, 1),
         .is_rack_aware = c->replica_selector_class &&
                          strstr(c->replica_selector_class, "RackAwareReplicaSelector"),
         .events = {.ctx = s,
                    .topic_conf = on_topic_conf,
+                   .conf_changes = on_conf_changes,
+                   .conf_again = on_conf_again,
                    .elected = on_elected,
                    .resigned = on_resigned,
                    .metadata_updated = on_metadata_updated,
@@ -424,9 +465,7 @@ static int join_cluster(struct server *s, struct strbuf *why)
 {
     enum zk_result r;
 
-    zk_register_init(&s->registration, s->broker.zk, s->identity.broker_id,
-                     s->conf->zookeeper_session_timeout_ms);
-    r = zk_register_start(&s->registration, &s->self, why);
+    r = registration_start(s->registration, why);
     if (r != ZK_OK) {
         if (!why->len)
             strbuf_addf(why, "this broker cannot be registered in ZooKeeper: %s",
@@ -434,7 +473,7 @@ static int join_cluster(struct server *s, struct strbuf *why)
         return -EEXIST;
     }
     s->is_registered = true;
-    s->broker_epoch = s->registration.epoch;
+    s->broker_epoch = registration_epoch(s->registration);
     group_manager_start(s->broker.groups);
     int e = replica_manager_start(s->broker.replicas);
     s->is_replicas_started = e == 0;
@@ -445,8 +484,9 @@ static int join_cluster(struct server *s, struct strbuf *why)
         strbuf_addf(why, "threads cannot be started: %s", strerror(-e));
         return e;
     }
+    live_conf_run(s->broker.live, gate_check_tls, s->gate);
     gate_start(s->gate);
-    topic_configs_follow(s->topic_configs, s->broker.logs, s->broker.controller);
+    topic_configs_follow(s->topic_configs, s->broker.logs, s->broker.controller, s->broker_configs);
     return 0;
 }
 
@@ -485,6 +525,40 @@ static int connect_zk(struct server *s, struct strbuf *why)
     return -EIO;
 }
 
+/* What was set at run time counts from the beginning. */
+static int read_broker_configs(struct server *s, struct strbuf *why)
+{
+    s->broker_configs = broker_configs_new(&(struct broker_configs_opts){
+        .zk = s->broker.zk,
+        .live = s->broker.live,
+        .broker_id = s->identity.broker_id,
+        .logs = s->broker.logs,
+        .changed = on_conf_changed,
+        .announce = on_announce,
+        .ctx = s,
+    });
+    enum zk_result r = broker_configs_renew(s->broker_configs);
+    if (r != ZK_OK)
+        say_warn("passwords in ZooKeeper cannot be sealed with the new secret now: %s; tried again "
+                 "at the next start",
+                 zk_result_name(r));
+    r = broker_configs_read(s->broker_configs);
+    if (r == ZK_OK)
+        return 0;
+    strbuf_addf(why, "the settings of this broker cannot be read from ZooKeeper: %s",
+                zk_result_name(r));
+    return -EIO;
+}
+
+/* Parts were made of what the file says; now all of them are there. */
+static void settle(struct server *s)
+{
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(s->broker.live);
+    const struct reconfigure_parts parts = parts_of(s);
+
+    s->has_all_listeners = reconfigure(&parts, now, now);
+}
+
 static int start_parts(struct server *s, struct strbuf *why)
 {
     int r = start_reactors(s, why);
@@ -502,6 +576,8 @@ static int start_parts(struct server *s, struct strbuf *why)
     if (r == 0)
         r = check_features(s, why);
     if (r == 0)
+        r = read_broker_configs(s, why);
+    if (r == 0)
         r = load_logs(s, why);
     if (r == 0)
         r = open_gate(s, why);
@@ -509,14 +585,16 @@ static int start_parts(struct server *s, struct strbuf *why)
         return r;
     s->broker.cluster_id = s->identity.cluster_id;
     s->broker.broker_id = s->identity.broker_id;
-    describe_self(s);
+    make_registration(s);
     s->broker.waits = metadata_waits_new(s->broker.metadata);
     s->broker.topics = topic_admin_new(&(struct topic_admin_opts){
-        .zk = s->broker.zk, .metadata = s->broker.metadata, .conf = s->conf});
+        .zk = s->broker.zk, .metadata = s->broker.metadata, .live = s->broker.live});
+    make_configs(s);
     make_replicas(s);
     s->broker.groups = coordinators_make_groups(&s->broker);
     make_link(s);
     make_controller(s);
+    settle(s);
     return join_cluster(s, why);
 }
 
@@ -529,6 +607,7 @@ int server_start(const struct broker_conf *conf, struct server **ret, struct str
     s->broker_epoch = -1;
     s->broker.clock = &clock_system;
     s->broker.conf = (struct broker_conf *)(uintptr_t)conf;
+    s->broker.live = live_conf_new(conf);
     s->broker.metadata = metadata_new();
     s->broker.broker_epoch = &s->broker_epoch;
     broker_conf_say_unused(conf);
@@ -584,6 +663,7 @@ static void hand_over(struct server *s)
 /* Whatever was not made is NULL, so that this also ends a start that failed half-way. */
 static void stop_parts(struct server *s)
 {
+    broker_configs_stop(s->broker_configs);
     hand_over(s);
     if (s->gate && s->is_registered) {
         gate_shut(s->gate);
@@ -611,6 +691,7 @@ static void stop_parts(struct server *s)
 static void free_parts(struct server *s)
 {
     s->gate = gate_free(s->gate);
+    registration_free(s->registration);
     channel_free(s->channels);
     controller_free(s->broker.controller);
     id_block_free(s->broker.producer_ids);
@@ -621,14 +702,16 @@ static void free_parts(struct server *s)
     metadata_waits_free(s->broker.waits);
     log_manager_free(s->broker.logs);
     topic_configs_free(s->topic_configs);
+    broker_configs_free(s->broker_configs);
+    config_admin_free(s->broker.configs);
     zk_free(s->zk);
     metadata_free(s->broker.metadata);
+    live_conf_free(s->broker.live);
     tls_client_free(s->tls);
     tls_client_free(s->control_tls);
     for (int i = 0; i < s->reactors.count; i++)
         reactor_free(s->reactors.v[i]);
     free(s->reactors.v);
-    arena_deinit(&s->self_arena);
     free(s->identity.cluster_id);
     free(s);
 }

@@ -11,10 +11,17 @@ struct preloaded {
     struct zk_config config;
 };
 
+/* A topic that is to be looked at again. */
+struct again {
+    struct again *next;
+    char *topic;
+};
+
 struct topic_configs {
     struct topic_configs_opts opts;
     struct log_manager *logs;
     struct controller *controller;
+    struct broker_configs *brokers;
     struct arena preload_arena;
     struct preloaded *preloaded;
     bool is_preloaded;
@@ -23,6 +30,7 @@ struct topic_configs {
     struct mutex lock; /* LOCK_CONFIG; guards what follows */
     bool is_running;
     bool is_wanted_again;
+    struct again *again;
 };
 
 struct topic_configs *topic_configs_new(const struct topic_configs_opts *opts)
@@ -34,11 +42,22 @@ struct topic_configs *topic_configs_new(const struct topic_configs_opts *opts)
     return tc;
 }
 
+static void free_again(struct again *list)
+{
+    struct again *a, *next;
+
+    LL_FOREACH_SAFE (list, a, next) {
+        free(a->topic);
+        free(a);
+    }
+}
+
 struct topic_configs *topic_configs_free(struct topic_configs *tc)
 {
     if (!tc)
         return NULL;
     topic_configs_end_preload(tc);
+    free_again(tc->again);
     mutex_deinit(&tc->lock);
     free(tc);
     return NULL;
@@ -53,17 +72,18 @@ static struct topic_conf *build(const struct topic_configs *tc, const char *topi
     CLEANUP(arena_deinit) struct arena a = {0};
     struct topic_override *overrides =
         arena_new_array(&a, struct topic_override, (size_t)node->count);
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(tc->opts.live);
     struct topic_conf *conf = NULL;
 
     for (int32_t i = 0; i < node->count; i++)
         overrides[i] = (struct topic_override){node->entries[i].key, node->entries[i].value};
-    if (topic_conf_build(tc->opts.conf, overrides, (size_t)node->count, &conf, &why) == 0)
+    if (topic_conf_build(now->conf, overrides, (size_t)node->count, &conf, &why) == 0)
         return conf;
     say_error("the settings of topic %s in ZooKeeper (/config/topics/%s) cannot be used, it has "
               "the broker's defaults until they are "
               "mended: %s",
               topic, topic, why.s);
-    return topic_conf_ref(tc->opts.conf->topic_defaults);
+    return topic_conf_ref(now->conf->topic_defaults);
 }
 
 enum zk_result topic_configs_preload(struct topic_configs *tc)
@@ -114,16 +134,20 @@ struct topic_conf *topic_configs_get(struct topic_configs *tc, const char *topic
 
 /* ---- changes ---- */
 
+/* Logs are made a moment before the metadata has their partitions. */
 static int32_t partition_count(const struct topic_configs *tc, struct str topic)
 {
+    enum { MADE_AT_ONCE = 1000 };
     const struct metadata_snapshot *CLEANUP(metadata_put_p) s = metadata_get(tc->opts.metadata);
     const struct meta_topic *t = metadata_topic(s, topic);
+    int32_t known = t && t->partition_count ? t->partitions[t->partition_count - 1].index + 1 : 0;
 
-    return t && t->partition_count ? t->partitions[t->partition_count - 1].index + 1 : 0;
+    return MIN(known, INT32_MAX - MADE_AT_ONCE) + MADE_AT_ONCE;
 }
 
 static void apply(struct topic_configs *tc, const char *topic)
 {
+    live_conf_changed(tc->opts.live);
     struct topic_conf *conf = topic_configs_get(tc, topic);
     int32_t n = partition_count(tc, str_of(topic));
     bool was_unclean = false;
@@ -151,8 +175,20 @@ static void apply(struct topic_configs *tc, const char *topic)
     topic_conf_unref(conf);
 }
 
+static void read_brokers(struct topic_configs *tc)
+{
+    enum zk_result r = broker_configs_read(tc->brokers);
+
+    if (r != ZK_OK && r != ZK_CLOSING)
+        say_warn("the settings of this broker have changed and cannot be read from ZooKeeper now: "
+                 "%s; read again with their next change, or when it starts",
+                 zk_result_name(r));
+}
+
 static void on_change(const struct node_config_change *change, void *ctx)
 {
+    if (str_eqz(change->type, "brokers"))
+        read_brokers(ctx);
     if (!str_eqz(change->type, "topics"))
         return;
     CLEANUP(free_p) char *topic = str_dup(change->name);
@@ -162,6 +198,19 @@ static void on_change(const struct node_config_change *change, void *ctx)
 
 static void start_job(struct topic_configs *tc);
 
+static void look_again(struct topic_configs *tc)
+{
+    struct again *list = NULL, *a;
+
+    WITH_LOCK(&tc->lock)
+    {
+        list = TAKE(tc->again);
+    }
+    LL_FOREACH (list, a)
+        apply(tc, a->topic);
+    free_again(list);
+}
+
 /* On a worker. */
 static void read_changes(struct job *j)
 {
@@ -169,6 +218,7 @@ static void read_changes(struct job *j)
     enum zk_result r = zk_config_changes_run(tc->opts.zk, &tc->changes, on_change, tc);
     bool again = false;
 
+    look_again(tc);
     if (r != ZK_OK && r != ZK_CLOSING)
         say_warn("changes of settings cannot be read from ZooKeeper: %s; read with the next change "
                  "or the next session",
@@ -203,6 +253,18 @@ static void look(struct topic_configs *tc)
         start_job(tc);
 }
 
+void topic_configs_again(struct topic_configs *tc, const char *topic)
+{
+    struct again *a = xnew(struct again);
+
+    a->topic = xstrdup(topic);
+    WITH_LOCK(&tc->lock)
+    {
+        LL_PREPEND(tc->again, a);
+    }
+    look(tc);
+}
+
 /* On ZooKeeper's thread: only passes it on. */
 static void on_event(enum zk_event event UNUSED, const char *path UNUSED, void *ctx)
 {
@@ -210,8 +272,9 @@ static void on_event(enum zk_event event UNUSED, const char *path UNUSED, void *
 }
 
 void topic_configs_follow(struct topic_configs *tc, struct log_manager *logs,
-                          struct controller *controller)
+                          struct controller *controller, struct broker_configs *brokers)
 {
+    tc->brokers = brokers;
     tc->logs = logs;
     tc->controller = controller;
     zk_store_watch_children(tc->opts.zk, ZK_PATH_CONFIG_CHANGES, on_event, tc);

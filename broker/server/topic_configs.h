@@ -1,5 +1,6 @@
 /*
- * topic_configs.h - topics' settings from ZooKeeper: for logs that are made, and when they change
+ * topic_configs.h - topics' settings from ZooKeeper: for logs that are made, and when they change;
+ * and who is told of other changes
  *
  * At start the settings of all topics are read in one pipelined pass, for the logs that are loaded;
  * later each topic's are read when its log is made. Changes are told by notifications below
@@ -7,8 +8,8 @@
  */
 #pragma once
 
-#include "broker/config/broker_conf.h"
 #include "broker/meta/metadata.h"
+#include "broker/server/broker_configs.h"
 #include "broker/storage/log_manager.h"
 #include "common/io/workq.h"
 #include "controller/controller.h"
@@ -17,7 +18,7 @@ struct topic_configs;
 
 struct topic_configs_opts {
     struct zk_store *zk;
-    const struct broker_conf *conf;
+    struct live_conf *live;
     struct metadata *metadata;
     struct workq *workq;
 };
@@ -37,6 +38,9 @@ struct topic_conf *topic_configs_get(struct topic_configs *tc, const char *topic
 
 /* From now on changes are followed, beginning with those that happened meanwhile. */
 void topic_configs_follow(struct topic_configs *tc, struct log_manager *logs,
-                          struct controller *controller);
+                          struct controller *controller, struct broker_configs *brokers);
+/* A topic's settings may have changed before its logs could be found: they are read again, and
+ * swapped in. */
+void topic_configs_again(struct topic_configs *tc, const char *topic);
 /* A new session: what was missed is read. */
 void topic_configs_session_new(void *tc, int64_t session_id);

@@ -13,7 +13,7 @@ enum { THREADS_MAX = 64, FULL_DISK_PAUSE_US = 60 * 1000 * 1000, BUFFER_MIN = 16 
 
 struct cleaner {
     struct log_manager *m;
-    struct cleaner_conf conf;
+    struct cleaner_conf conf; /* changes while no thread runs, but for backoff_ms, under the lock */
     struct thread threads[THREADS_MAX];
     int thread_count;
     struct mutex picking; /* LOCK_CLEANER_PICK */
@@ -47,7 +47,8 @@ static int64_t now_us(const struct cleaner *c)
 static bool is_free(struct cleaner *c, const struct log *log)
 {
     LOCK_SCOPE(&c->lock);
-    return !log->is_being_cleaned && !log->is_uncleanable && log->clean_after_us <= now_us(c);
+    return !log->is_being_cleaned && !log->is_uncleanable && !log->is_moving &&
+           log->clean_after_us <= now_us(c);
 }
 
 static void put_aside(struct cleaner *c, struct log *log, int r)
@@ -92,12 +93,12 @@ static void job_deinit(struct job *j)
     j->log = log_unref(j->log);
 }
 
-/* False for a log that is closed: whoever closed it may have found already that nobody cleans
- * it. */
+/* False for a log that is closed or moving: whoever wants that may have found already that nobody
+ * cleans it. */
 static bool claim(struct cleaner *c, struct log *log)
 {
     LOCK_SCOPE(&c->lock);
-    log->is_being_cleaned = !atomic_load(&log->is_closed);
+    log->is_being_cleaned = !atomic_load(&log->is_closed) && !log->is_moving;
     return log->is_being_cleaned;
 }
 
@@ -119,13 +120,36 @@ void cleaner_abort(struct cleaner *c, struct log *log)
         cond_wait(&c->wake, &c->lock);
 }
 
+void cleaner_pause(struct cleaner *c, struct log *log)
+{
+    if (!c) {
+        log->is_moving = true; /* before the cleaners are started, if ever */
+        return;
+    }
+    LOCK_SCOPE(&c->lock);
+    log->is_moving = true;
+    cond_broadcast(&c->wake);
+    while (log->is_being_cleaned)
+        cond_wait(&c->wake, &c->lock);
+}
+
+void cleaner_resume(struct cleaner *c, struct log *log)
+{
+    if (!c) {
+        log->is_moving = false;
+        return;
+    }
+    LOCK_SCOPE(&c->lock);
+    log->is_moving = false;
+}
+
 /* Looks at one log; it becomes the job where it is due and dirtier than the one before. */
 static void consider(struct cleaner *c, struct log *log, struct job *best, struct failure *failed)
 {
     CLEANUP(log_view_deinit) struct log_view view = {.count = 0};
     struct cleanable what = {.is_due = false};
 
-    if (!log_is_compacted(log) || !is_free(c, log))
+    if (log->is_future || !log_is_compacted(log) || !is_free(c, log))
         return;
     log_view_init(&view, log);
     int r = cleaner_look(log, &view, clock_wall_ms(c->m->opts.clock), &what);
@@ -166,7 +190,7 @@ struct pacing {
 
 static bool has_to_end(const struct pacing *p) REQUIRES(&p->c->lock)
 {
-    return p->c->is_stopping || atomic_load(&p->log->is_closed);
+    return p->c->is_stopping || atomic_load(&p->log->is_closed) || p->log->is_moving;
 }
 
 /* As the throttle, the broker's stop and a deletion want it. */
@@ -285,13 +309,20 @@ static void run(void *arg)
         continue;
 }
 
+static struct cleaner_conf usable(const struct cleaner_conf *conf)
+{
+    struct cleaner_conf c = *conf;
+
+    c.threads = CLAMP(c.threads, 1, (int)THREADS_MAX);
+    return c;
+}
+
 struct cleaner *cleaner_new(struct log_manager *m)
 {
     struct cleaner *c = xnew(struct cleaner);
 
     c->m = m;
-    c->conf = m->opts.cleaner;
-    c->conf.threads = CLAMP(c->conf.threads, 1, (int)THREADS_MAX);
+    c->conf = usable(&m->opts.cleaner);
     mutex_init(&c->picking, LOCK_CLEANER_PICK);
     mutex_init(&c->lock, LOCK_CLEANER);
     cond_init(&c->wake);
@@ -311,17 +342,55 @@ int cleaner_start(struct cleaner *c)
     return r;
 }
 
-struct cleaner *cleaner_free(struct cleaner *c)
+static void stop_threads(struct cleaner *c)
 {
-    if (!c)
-        return NULL;
     WITH_LOCK(&c->lock)
     {
         c->is_stopping = true;
         cond_broadcast(&c->wake);
     }
-    for (int i = 0; i < c->thread_count; i++)
-        thread_join(&c->threads[i]);
+    for (; c->thread_count > 0; c->thread_count--)
+        thread_join(&c->threads[c->thread_count - 1]);
+}
+
+/* Settings that the threads may see change while they clean. */
+static void set_pace(struct cleaner *c, const struct cleaner_conf *conf)
+{
+    LOCK_SCOPE(&c->lock);
+    c->conf.backoff_ms = conf->backoff_ms;
+    if (c->conf.max_bytes_per_second != conf->max_bytes_per_second)
+        cleaner_throttle_init(&c->throttle, conf->max_bytes_per_second, now_us(c));
+    c->conf.max_bytes_per_second = conf->max_bytes_per_second;
+    cond_broadcast(&c->wake);
+}
+
+static bool has_same_buffers(const struct cleaner_conf *a, const struct cleaner_conf *b)
+{
+    return a->threads == b->threads && a->dedupe_buffer_bytes == b->dedupe_buffer_bytes &&
+           a->load_factor == b->load_factor && a->io_buffer_bytes == b->io_buffer_bytes;
+}
+
+int cleaner_reconfigure(struct cleaner *c, const struct cleaner_conf *conf)
+{
+    struct cleaner_conf next = usable(conf);
+
+    set_pace(c, &next);
+    if (has_same_buffers(&c->conf, &next))
+        return 0;
+    stop_threads(c);
+    c->conf = next;
+    WITH_LOCK(&c->lock)
+    {
+        c->is_stopping = false;
+    }
+    return cleaner_start(c);
+}
+
+struct cleaner *cleaner_free(struct cleaner *c)
+{
+    if (!c)
+        return NULL;
+    stop_threads(c);
     cond_deinit(&c->wake);
     mutex_deinit(&c->lock);
     mutex_deinit(&c->picking);

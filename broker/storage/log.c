@@ -67,6 +67,11 @@ const char *log_dir_path(const struct log *log)
     return log->root;
 }
 
+bool log_is_future(const struct log *log)
+{
+    return log->is_future;
+}
+
 const char *log_path(const struct log *log)
 {
     return log->path;
@@ -387,9 +392,10 @@ void log_rest(struct log *log, int64_t idle_since_ms)
     }
 }
 
-void log_expire_producers(struct log *log, int64_t now_ms)
+void log_expire_producers(struct log *log, int64_t expiration_ms, int64_t now_ms)
 {
     LOCK_SCOPE(&log->lock);
+    producer_state_set_expiration(log->producers, expiration_ms);
     producer_state_expire(log->producers, now_ms);
 }
 

@@ -30,6 +30,7 @@ const char *log_topic(const struct log *log);
 int32_t log_partition(const struct log *log);
 /* The log dir it lies in, and its own directory's path. */
 const char *log_dir_path(const struct log *log);
+bool log_is_future(const struct log *log);
 struct uuid log_topic_id(const struct log *log);
 /* Written to partition.metadata before the first append. INCONSISTENT_TOPIC_ID where another id is
  * known. */

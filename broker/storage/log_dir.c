@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -121,9 +122,26 @@ int log_dir_write_identity(struct log_dir *d, int32_t broker_id, const char *clu
 
 /* ---- open and close ---- */
 
+static char *absolute(const char *path)
+{
+    CLEANUP(strbuf_deinit) struct strbuf sb = {0};
+    char here[PATH_MAX];
+
+    if (path[0] != '/' && getcwd(here, sizeof here))
+        strbuf_addf(&sb, "%s/", here);
+    for (const char *p = path; *p; p++)
+        if (*p != '/' || sb.len == 0 || sb.s[sb.len - 1] != '/')
+            strbuf_addf(&sb, "%c", *p);
+    struct str text = strbuf_str(&sb);
+    while (text.len > 1 && text.p[text.len - 1] == '/')
+        text.len--;
+    return str_dup(text);
+}
+
 int log_dir_open(const char *path, struct log_dir *ret, char **ret_why)
 {
-    *ret = (struct log_dir){.path = xstrdup(path), .lock_fd = -1, .broker_id = -1};
+    *ret = (struct log_dir){
+        .path = xstrdup(path), .absolute = absolute(path), .lock_fd = -1, .broker_id = -1};
     int r = fs_mkdir(path);
     if (r < 0 && r != -EEXIST) {
         *ret_why = xasprintf("log dir %s cannot be made: %s", path, strerror(-r));
@@ -142,6 +160,7 @@ void log_dir_deinit(struct log_dir *d)
     checkpoint_deinit(&d->high_watermarks);
     checkpoint_deinit(&d->clean_offsets);
     free(d->cluster_id);
+    free(d->absolute);
     free(d->path);
 }
 

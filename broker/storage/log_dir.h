@@ -18,7 +18,8 @@ enum log_dir_file {
 
 struct log_dir {
     char *path;
-    int lock_fd; /* -1: not locked */
+    char *absolute; /* as Java prints it */
+    int lock_fd;    /* -1: not locked */
     _Atomic bool is_offline;
     bool was_clean;                    /* it had the clean-shutdown marker */
     bool is_loaded;                    /* all its logs are; a marker may be written at the end */

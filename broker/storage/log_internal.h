@@ -49,8 +49,10 @@ struct log {
     struct mutex lock;
     struct mutex shared;
     char *topic;
-    char *path;       /* its directory; changes under both locks */
-    const char *root; /* the log dir, the manager's */
+    char *path; /* its directory; changes under both locks */
+    /* The log dir, the manager's; changes under both locks and the manager's. */
+    const char *_Atomic root;
+    bool is_future; /* on its way to another log dir */
     const struct clock *clock;
     const struct log_hooks *hooks; /* NULL in tests of a log alone */
     struct topic_conf *conf;       /* changes under both locks */
@@ -97,6 +99,7 @@ struct log {
     /* The cleaner's, under LOCK_CLEANER. */
     bool is_being_cleaned;
     bool is_uncleanable;    /* put aside until a restart */
+    bool is_moving;         /* its copy in another dir has to find it as it is */
     int64_t clean_after_us; /* not before */
 };
 
@@ -112,6 +115,7 @@ struct log_open_opts {
     bool is_clean;          /* the dir was stopped in order */
     int64_t recovery_point; /* from the checkpoint, 0 where none */
     int64_t start_offset;   /* from the checkpoint, 0 where none */
+    bool is_future;
 };
 
 /* Opens what lies in the directory, recovering where needed; an empty directory becomes an empty
@@ -129,9 +133,16 @@ bool log_needs_flush(struct log *log, int64_t before_ms);
 /* Closes files of segments that nobody uses, and lets go of memory that only appends need. */
 void log_rest(struct log *log, int64_t idle_since_ms);
 bool log_is_compacted(struct log *log);
-void log_expire_producers(struct log *log, int64_t now_ms);
+void log_expire_producers(struct log *log, int64_t expiration_ms, int64_t now_ms);
 /* Renames its directory; what is open stays open. */
 int log_move_dir(struct log *log, const char *path) MUST_CHECK;
+/* Gives the future log what it cannot learn from records: log start, high watermark, an epoch that
+ * has none yet; and makes it as durable as the log is. Both end at the same offset, and nobody
+ * appends. */
+int log_equip(struct log *future, struct log *log) MUST_CHECK;
+/* Records, files and directory of the two change places: the log goes on in the other dir, and
+ * whoever holds it notices nothing. The manager's lock is held. */
+void log_exchange(struct log *log, struct log *future);
 
 /* ---- between the files of the log; LOCK_LOG held unless noted ---- */
 

@@ -111,7 +111,7 @@ static void rest(struct log_manager *m, struct log *log)
 
 static void expire_producers(struct log_manager *m, struct log *log)
 {
-    log_expire_producers(log, clock_wall_ms(m->opts.clock));
+    log_expire_producers(log, m->producer_id_expiration_ms, clock_wall_ms(m->opts.clock));
 }
 
 static void each_log(struct log_manager *m, void (*fn)(struct log_manager *m, struct log *log))

@@ -51,10 +51,11 @@ static int open_log(struct loading *l, const struct log_dir_name *name, const ch
             .conf = conf,
             .clock = opts->clock,
             .hooks = &l->m->hooks,
-            .producer_id_expiration_ms = opts->producer_id_expiration_ms,
+            .producer_id_expiration_ms = l->m->producer_id_expiration_ms,
             .is_clean = l->dir->was_clean,
             .recovery_point = recovery ? recovery->offset : 0,
             .start_offset = start ? start->offset : 0,
+            .is_future = name->kind == LOG_DIR_FUTURE,
         },
         ret);
     topic_conf_unref(conf);
@@ -75,15 +76,11 @@ static int load_log(struct loading *l, const struct log_dir_name *name, const ch
         return r;
     }
     log->checkpointed_hw = hw ? hw->offset : 0;
+    if (log->is_future)
+        log_set_high_watermark(log, log->checkpointed_hw);
     log->first_dirty = clean ? clean->offset : -1;
     r = manager_add(l->m, log);
-    if (r == -EEXIST) {
-        say_error("two log dirs hold partition %s: one of them is %s; move the one with less data "
-                  "away, then start again",
-                  log->key, log->path);
-        log_unref(log);
-    }
-    return r;
+    return r == -EEXIST ? manager_settle_twins(l->m, log) : r;
 }
 
 /* Kafka refuses to start with a directory that is no partition's. Here it is left alone, and
@@ -108,14 +105,13 @@ static int load_entry(struct loading *l, const char *entry)
         return warn_of_stranger(path, entry);
     switch (name.kind) {
     case LOG_DIR_PLAIN:
+    case LOG_DIR_FUTURE:
         return load_log(l, &name, entry);
     case LOG_DIR_DELETE:
         keeper_remove_later(l->m, path, 0);
         return 0;
     default:
-        say_warn("%s is left alone: it belongs to a move between log dirs that was not finished, "
-                 "or to a topic that is gone",
-                 path);
+        say_warn("%s is left alone: it belonged to a topic that is gone", path);
         return 0;
     }
 }

@@ -48,6 +48,11 @@ const char *log_manager_dir_path(const struct log_manager *m, int i)
     return m->dirs[i].path;
 }
 
+const char *log_manager_dir_absolute(const struct log_manager *m, int i)
+{
+    return m->dirs[i].absolute;
+}
+
 bool log_manager_dir_is_offline(const struct log_manager *m, int i)
 {
     return !is_live(&m->dirs[i]);
@@ -77,6 +82,7 @@ int log_manager_new(const struct log_manager_opts *opts, struct log_manager **re
     int r = 0;
 
     m->opts = *opts;
+    m->producer_id_expiration_ms = opts->producer_id_expiration_ms;
     mutex_init(&m->creating, LOCK_LOG_CREATE);
     mutex_init(&m->writing, LOCK_LOG_CHECKPOINT);
     mutex_init(&m->lock, LOCK_LOGS);
@@ -106,12 +112,12 @@ static void free_offline(struct log_manager *m)
     }
 }
 
-static void drop_logs(struct log_manager *m)
+static void drop_logs(struct log **table)
 {
     struct log *log, *next;
 
-    HASH_ITER (hh, m->logs, log, next) {
-        HASH_DEL(m->logs, log);
+    HASH_ITER (hh, *table, log, next) {
+        HASH_DEL(*table, log);
         log_unref(log);
     }
 }
@@ -122,7 +128,9 @@ struct log_manager *log_manager_free(struct log_manager *m)
         return NULL;
     m->cleaner = cleaner_free(m->cleaner);
     keeper_stop(m);
-    drop_logs(m);
+    drop_logs(&m->logs);
+    drop_logs(&m->futures);
+    manager_forget_preferences(m);
     free_offline(m);
     for (int i = 0; i < m->dir_count; i++)
         log_dir_deinit(&m->dirs[i]);
@@ -189,11 +197,11 @@ static char *key_of(struct str topic, int32_t partition)
     return log_dir_name_make(topic, partition);
 }
 
-static struct log *find(struct log_manager *m, const char *key)
+static struct log *find(struct log *table, const char *key)
 {
     struct log *log;
 
-    HASH_FIND(hh, m->logs, key, strlen(key), log);
+    HASH_FIND(hh, table, key, strlen(key), log);
     return log;
 }
 
@@ -202,20 +210,47 @@ struct log *log_manager_get(struct log_manager *m, struct str topic, int32_t par
     CLEANUP(free_p) char *key = key_of(topic, partition);
 
     LOCK_SCOPE(&m->lock);
-    struct log *log = find(m, key);
+    struct log *log = find(m->logs, key);
+    return log ? log_ref(log) : NULL;
+}
+
+struct log *log_manager_get_future(struct log_manager *m, struct str topic, int32_t partition)
+{
+    LOCK_SCOPE(&m->lock);
+    if (!m->futures)
+        return NULL;
+    CLEANUP(free_p) char *key = key_of(topic, partition);
+    struct log *log = find(m->futures, key);
     return log ? log_ref(log) : NULL;
 }
 
 int manager_add(struct log_manager *m, struct log *log)
 {
-    log->key = key_of(str_of(log->topic), log->partition);
+    struct log **table = log->is_future ? &m->futures : &m->logs;
+
+    if (!log->key)
+        log->key = key_of(str_of(log->topic), log->partition);
     log->key_len = strlen(log->key);
     LOCK_SCOPE(&m->lock);
-    if (find(m, log->key))
+    if (find(*table, log->key))
         return -EEXIST;
-    HASH_ADD_KEYPTR(hh, m->logs, log->key, log->key_len, log);
+    HASH_ADD_KEYPTR(hh, *table, log->key, log->key_len, log);
     m->log_counts[manager_dir_of(m, log) - m->dirs]++;
     return 0;
+}
+
+bool manager_take_out(struct log_manager *m, struct log *log)
+{
+    struct log **table = log->is_future ? &m->futures : &m->logs;
+
+    LOCK_SCOPE(&m->lock);
+    if (find(*table, log->key) != log)
+        return false;
+    HASH_DEL(*table, log);
+    m->log_counts[manager_dir_of(m, log) - m->dirs]--;
+    m->is_any_stale = true;
+    log_unref(log); /* the table's; the caller has one */
+    return true;
 }
 
 struct log **manager_all(struct log_manager *m, const struct log_dir *dir, size_t *ret_count)
@@ -224,8 +259,12 @@ struct log **manager_all(struct log_manager *m, const struct log_dir *dir, size_
     size_t n = 0;
 
     LOCK_SCOPE(&m->lock);
-    struct log **all = xnew_array(struct log *, HASH_COUNT(m->logs));
+    struct log **all = xnew_array(struct log *, HASH_COUNT(m->logs) + HASH_COUNT(m->futures));
     HASH_ITER (hh, m->logs, log, next) {
+        if (!dir || log->root == dir->path)
+            all[n++] = log_ref(log);
+    }
+    HASH_ITER (hh, m->futures, log, next) {
         if (!dir || log->root == dir->path)
             all[n++] = log_ref(log);
     }
@@ -354,8 +393,7 @@ static struct log_dir *emptiest_dir(struct log_manager *m)
     return best;
 }
 
-/* A checkpoint that still names a deleted log must not be taken for the new one's after a crash. */
-static int forget_deleted(struct log_manager *m)
+int manager_forget_deleted(struct log_manager *m)
 {
     bool is_stale = false;
     int r = 0;
@@ -371,10 +409,12 @@ static int forget_deleted(struct log_manager *m)
     return r;
 }
 
-static int create_in(struct log_manager *m, struct log_dir *dir, const struct log_create_opts *opts,
-                     struct log **ret)
+int manager_create_in(struct log_manager *m, struct log_dir *dir,
+                      const struct log_create_opts *opts, struct log **ret)
 {
-    CLEANUP(free_p) char *name = key_of(opts->topic, opts->partition);
+    CLEANUP(free_p)
+    char *name = opts->is_future ? log_dir_name_make_future(opts->topic, opts->partition)
+                                 : key_of(opts->topic, opts->partition);
     CLEANUP(free_p) char *path = xasprintf("%s/%s", dir->path, name);
     int r = fs_mkdir(path);
     bool is_there = r == -EEXIST;
@@ -391,28 +431,32 @@ static int create_in(struct log_manager *m, struct log_dir *dir, const struct lo
             .conf = opts->conf,
             .clock = m->opts.clock,
             .hooks = &m->hooks,
-            .producer_id_expiration_ms = m->opts.producer_id_expiration_ms,
+            .producer_id_expiration_ms = m->producer_id_expiration_ms,
             .is_clean = !is_there,
+            .is_future = opts->is_future,
         },
         ret);
 }
 
 static int create_new(struct log_manager *m, const struct log_create_opts *opts, struct log **ret)
 {
+    struct log_dir *wanted = manager_preferred_dir(m, opts->topic, opts->partition);
     struct log_dir *dir;
 
     if (!opts->is_new && log_manager_offline_dir_count(m) > 0)
         return KAFKA_STORAGE_ERROR;
-    if (forget_deleted(m) < 0)
+    if (manager_forget_deleted(m) < 0)
         return KAFKA_STORAGE_ERROR;
-    while ((dir = emptiest_dir(m))) {
+    /* Where one is asked for, no other will do. */
+    while ((dir = wanted ? wanted : emptiest_dir(m)) && is_live(dir)) {
         struct log *log;
-        int r = create_in(m, dir, opts, &log);
+        int r = manager_create_in(m, dir, opts, &log);
 
         if (r == 0) {
             *ret = log_ref(log);
             r = manager_add(m, log);
             assert(r == 0); /* nobody else makes one */
+            manager_forget_preference(m, log->key);
             return 0;
         }
         log_manager_dir_failed(m, dir->path, r, "a log cannot be made");
@@ -457,38 +501,41 @@ int log_manager_create(struct log_manager *m, const struct log_create_opts *opts
 
 /* ---- delete ---- */
 
-int log_manager_delete(struct log_manager *m, struct str topic, int32_t partition)
+int manager_rename_away(struct log_manager *m, struct log *log)
 {
-    CLEANUP(free_p) char *key = key_of(topic, partition);
-    CLEANUP(free_p) char *name = log_dir_name_make_delete(topic, partition);
-    struct log *CLEANUP(log_put_p) log = NULL; /* the table's reference */
-
-    WITH_LOCK(&m->lock)
-    {
-        log = find(m, key);
-        if (log) {
-            HASH_DEL(m->logs, log);
-            m->log_counts[manager_dir_of(m, log) - m->dirs]--;
-            m->is_any_stale = true;
-        }
-    }
-    if (!log)
-        return 0;
-    CLEANUP(free_p) char *path = xasprintf("%s/%s", log->root, name);
+    CLEANUP(free_p) char *name = log_dir_name_make_delete(str_of(log->topic), log->partition);
+    CLEANUP(free_p) char *path = xasprintf("%s/%s", (const char *)log->root, name);
     struct topic_conf *conf = log_conf(log);
     int64_t delay_ms = conf->file_delete_delay_ms;
+
     topic_conf_unref(conf);
     log->is_closed = true;
     cleaner_abort(m->cleaner, log);
     int r = log_move_dir(log, path);
-    if (r < 0) {
-        log_manager_dir_failed(m, log->root, r, "a log's directory cannot be renamed for deletion");
+    if (r < 0)
         return r;
-    }
-    say_info("log deleted partition=%s files go in %" PRId64 " ms (file.delete.delay.ms)", key,
-             delay_ms);
+    say_info("log deleted partition=%s dir=%s files go in %" PRId64 " ms (file.delete.delay.ms)",
+             log->key, (const char *)log->root, delay_ms);
     keeper_remove_later(m, path, delay_ms);
     return 0;
+}
+
+int manager_put_away(struct log_manager *m, struct log *log)
+{
+    int r = manager_rename_away(m, log);
+
+    if (r < 0)
+        log_manager_dir_failed(m, log->root, r, "a log's directory cannot be renamed for deletion");
+    return r;
+}
+
+int log_manager_delete(struct log_manager *m, struct str topic, int32_t partition)
+{
+    struct log *CLEANUP(log_put_p) log = log_manager_get(m, topic, partition);
+
+    if (!log || !manager_take_out(m, log))
+        return 0;
+    return manager_put_away(m, log);
 }
 
 /* ---- failure of a dir ---- */
@@ -522,7 +569,7 @@ static void take_logs_offline(struct log_manager *m, const struct log_dir *d)
 
     WITH_LOCK(&m->lock)
     {
-        gone = xnew_array(struct log *, HASH_COUNT(m->logs));
+        gone = xnew_array(struct log *, HASH_COUNT(m->logs) + HASH_COUNT(m->futures));
         HASH_ITER (hh, m->logs, log, next) {
             if (log->root != d->path)
                 continue;
@@ -531,7 +578,17 @@ static void take_logs_offline(struct log_manager *m, const struct log_dir *d)
             log->is_broken = true;
             gone[count++] = log;
         }
+        HASH_ITER (hh, m->futures, log, next) {
+            if (log->root != d->path)
+                continue;
+            HASH_DEL(m->futures, log);
+            log->is_broken = true;
+            gone[count++] = log;
+        }
     }
+    for (size_t i = 0; i < count; i++)
+        if (gone[i]->is_future)
+            manager_end_move(m, gone[i]);
     manager_put_all(gone, count);
 }
 
@@ -575,6 +632,8 @@ int log_manager_load(struct log_manager *m)
             r = d->is_offline && live_count(m) ? 0 : r;
         }
     }
+    if (r == 0)
+        manager_pause_moving(m);
     say_info("logs loaded count=%u dirs=%d ms=%" PRId64, HASH_COUNT(m->logs), live_count(m),
              (clock_mono_us(m->opts.clock) - begun) / 1000);
     return r;
@@ -587,6 +646,16 @@ int log_manager_start(struct log_manager *m)
     if (r == 0 && m->opts.cleaner.threads > 0)
         m->cleaner = cleaner_new(m);
     return r < 0 || !m->cleaner ? r : cleaner_start(m->cleaner);
+}
+
+int log_manager_reconfigure(struct log_manager *m, const struct log_manager_settings *s)
+{
+    m->producer_id_expiration_ms = s->producer_id_expiration_ms;
+    m->opts.recovery_threads_per_dir = s->recovery_threads_per_dir;
+    if (m->cleaner)
+        return cleaner_reconfigure(m->cleaner, &s->cleaner);
+    m->opts.cleaner = s->cleaner; /* before the start, or not wanted */
+    return 0;
 }
 
 static int close_dir(struct log_manager *m, struct log_dir *d)

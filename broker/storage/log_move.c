@@ -1,11 +1,13 @@
 /*
- * log_move.c - a log's directory gets another name: when it is deleted, or moves between dirs
+ * log_move.c - a log's directory gets another name, as it is deleted; a log gets another directory,
+ * as it moves between dirs
  */
 #include "broker/storage/log_internal.h"
 
+#include "common/base/mem.h"
 #include "common/io/fs.h"
 
-#include <errno.h>
+#include <stdatomic.h>
 
 /* Every file that the log has open, so that readers find it by its new path. */
 static struct file **open_files(const struct log *log, size_t *ret_count)
@@ -58,4 +60,93 @@ int log_move_dir(struct log *log, const char *path)
     epochs_moved(log->epochs, path);
     producer_state_moved(log->producers, path);
     return 0;
+}
+
+/* ---- into another dir ---- */
+
+int log_equip(struct log *future, struct log *log)
+{
+    int64_t start = log_start_offset(log);
+    int32_t epoch = log_latest_epoch(log);
+    int r = 0;
+
+    assert(future->is_future && log_end_offset(future) == log_end_offset(log));
+    log_set_high_watermark(future, log_high_watermark(log));
+    if (log_start_offset(future) < start)
+        r = log_raise_start(future, start);
+    if (r == 0 && log_latest_epoch(future) < epoch)
+        r = log_start_epoch(future, epoch);
+    if (r == 0 && log_recovery_point(future) < log_recovery_point(log))
+        r = log_flush(future);
+    return r;
+}
+
+#define SWAP(a, b)                                                                                 \
+    do {                                                                                           \
+        __typeof__(a) swapped_ = (a);                                                              \
+        (a) = (b);                                                                                 \
+        (b) = swapped_;                                                                            \
+    } while (0)
+
+/* Under both locks of both. */
+static void exchange_shared(struct log *a, struct log *b)
+{
+    const char *root = a->root;
+    int64_t start = a->start, size = a->size;
+
+    a->root = (const char *)b->root;
+    b->root = root;
+    a->start = MAX(start, (int64_t)b->start);
+    b->start = start;
+    a->size = (int64_t)b->size;
+    b->size = size;
+    SWAP(a->path, b->path);
+    SWAP(a->topic_id, b->topic_id);
+    SWAP(a->segments, b->segments);
+    SWAP(a->segment_count, b->segment_count);
+    SWAP(a->segment_cap, b->segment_cap);
+    free(TAKE(a->tail));
+    free(TAKE(b->tail));
+    if (a->high_watermark < a->start)
+        a->high_watermark = (int64_t)a->start;
+    a->cuts++;
+    a->drops++;
+    a->swaps += 2; /* even: it is done as soon as anybody can look */
+}
+
+/* Under `lock` of both. */
+static void exchange_rest(struct log *a, struct log *b)
+{
+    SWAP(a->epochs, b->epochs);
+    SWAP(a->producers, b->producers);
+    SWAP(a->is_id_written, b->is_id_written);
+    SWAP(a->recovery_point, b->recovery_point);
+    SWAP(a->first_batch_ts, b->first_batch_ts);
+    SWAP(a->active_since_ms, b->active_since_ms);
+    SWAP(a->roll_jitter_ms, b->roll_jitter_ms);
+    SWAP(a->unflushed, b->unflushed);
+    SWAP(a->last_flush_ms, b->last_flush_ms);
+    SWAP(a->is_active_ready, b->is_active_ready);
+    SWAP(a->is_dir_dirty, b->is_dir_dirty);
+    a->last_append_ms = MAX(a->last_append_ms, b->last_append_ms);
+}
+
+void log_exchange(struct log *log, struct log *future)
+{
+    assert(!log->is_future && future->is_future);
+    LOCK_SCOPE(&log->lock);
+    WITH_LOCK(&future->lock)
+    {
+        assert(log_end_offset(log) == log_end_offset(future));
+        WITH_LOCK(&log->shared)
+        {
+            WITH_LOCK(&future->shared)
+            {
+                exchange_shared(log, future);
+            }
+        }
+        exchange_rest(log, future);
+        atomic_store(&future->is_closed, true);
+    }
+    log_refresh_unstable(log);
 }

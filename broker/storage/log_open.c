@@ -24,8 +24,9 @@ static struct log *make(const struct log_open_opts *opts)
     struct log *log = xnew(struct log);
 
     atomic_store(&log->refs, 1);
-    mutex_init(&log->lock, LOCK_LOG);
-    mutex_init(&log->shared, LOCK_LOG_INDEX);
+    log->is_future = opts->is_future;
+    mutex_init(&log->lock, opts->is_future ? LOCK_FUTURE_LOG : LOCK_LOG);
+    mutex_init(&log->shared, opts->is_future ? LOCK_FUTURE_INDEX : LOCK_LOG_INDEX);
     log->topic = str_dup(opts->topic);
     log->partition = opts->partition;
     log->root = opts->root;

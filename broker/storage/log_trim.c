@@ -26,6 +26,7 @@ struct flush {
     int64_t end;
     uint32_t cuts;
     char *path;
+    const char *root;
     bool is_dir_dirty;
 };
 
@@ -59,6 +60,7 @@ static int prepare_flush(struct log *log, struct flush *f)
         f->bases[i] = log->segments[first + i]->base;
     f->cuts = log->cuts;
     f->path = xstrdup(log->path);
+    f->root = log->root;
     f->is_dir_dirty = log->is_dir_dirty;
     log->unflushed = 0;
     log->last_flush_ms = clock_wall_ms(log->clock);
@@ -76,7 +78,7 @@ static int fsync_snapshot(const char *dir, int64_t base)
     return r == -ENOENT ? 0 : r;
 }
 
-static int run_flush(const struct log *log, const struct flush *f)
+static int run_flush(const struct flush *f)
 {
     int r = 0;
 
@@ -88,9 +90,21 @@ static int run_flush(const struct log *log, const struct flush *f)
     if (r == 0 && f->is_dir_dirty)
         r = fs_fsync_dir(f->path);
     if (r == 0 && f->is_dir_dirty)
-        r = fs_fsync_dir(log->root);
-    /* Deleted in the meantime: there is nothing to keep. */
-    return r == -ENOENT && atomic_load(&log->is_closed) ? 0 : r;
+        r = fs_fsync_dir(f->root);
+    return r;
+}
+
+/* The directory has another name by now: it is on its way out, or the log went on in another dir.
+ * What was fsynced by the old one says nothing; the next flush knows. */
+static bool has_moved(const struct log *log, const struct flush *f)
+{
+    return atomic_load(&log->is_closed) || strcmp(log->path, f->path) != 0;
+}
+
+static bool is_gone(struct log *log, const struct flush *f)
+{
+    LOCK_SCOPE(&log->lock);
+    return has_moved(log, f);
 }
 
 int log_flush(struct log *log)
@@ -104,7 +118,9 @@ int log_flush(struct log *log)
     }
     if (r != 0 || f.count == 0)
         return r > 0 ? 0 : r;
-    r = run_flush(log, &f);
+    r = run_flush(&f);
+    if (r == -ENOENT && is_gone(log, &f))
+        return 0;
     if (r < 0) {
         say_error("flushing failed partition=%s-%d dir=%s: %s; the log dir is taken for broken",
                   log->topic, log->partition, f.path, err_name(r));
@@ -114,7 +130,7 @@ int log_flush(struct log *log)
     {
         /* After a cut meanwhile nobody knows which of the bytes were the new ones; the next flush
          * will. */
-        if (log->cuts == f.cuts) {
+        if (log->cuts == f.cuts && !has_moved(log, &f)) {
             log->recovery_point = MAX(log->recovery_point, f.end);
             if (f.is_dir_dirty)
                 log->is_dir_dirty = false;

@@ -115,18 +115,32 @@ char *log_dir_name_make(struct str topic, int32_t partition)
     return xasprintf("%.*s-%d", STR_ARG(topic), partition);
 }
 
-char *log_dir_name_make_delete(struct str topic, int32_t partition)
+static void random_hex(char hex[ID_HEX + 1])
 {
     struct uuid id = uuid_random();
-    char hex[ID_HEX + 1];
-    CLEANUP(free_p) char *number = xasprintf("-%d", partition);
-    size_t room = FILE_NAME_MAX - DELETE_TAIL - strlen(number);
 
     for (size_t i = 0; i < sizeof id.b; i++) {
         hex[2 * i] = "0123456789abcdef"[id.b[i] >> 4];
         hex[2 * i + 1] = "0123456789abcdef"[id.b[i] & 15];
     }
     hex[ID_HEX] = 0;
+}
+
+char *log_dir_name_make_future(struct str topic, int32_t partition)
+{
+    char hex[ID_HEX + 1];
+
+    random_hex(hex);
+    return xasprintf("%.*s-%d.%s-future", STR_ARG(topic), partition, hex);
+}
+
+char *log_dir_name_make_delete(struct str topic, int32_t partition)
+{
+    char hex[ID_HEX + 1];
+    CLEANUP(free_p) char *number = xasprintf("-%d", partition);
+    size_t room = FILE_NAME_MAX - DELETE_TAIL - strlen(number);
+
+    random_hex(hex);
     topic.len = MIN(topic.len, room);
     return xasprintf("%.*s%s.%s-delete", STR_ARG(topic), number, hex);
 }

@@ -49,6 +49,8 @@ struct log_dir_name {
 int log_dir_name_parse(const char *name, struct log_dir_name *ret) MUST_CHECK;
 /* malloc'ed "topic-partition". */
 char *log_dir_name_make(struct str topic, int32_t partition);
+/* malloc'ed name of kind FUTURE with a random id; never cut. */
+char *log_dir_name_make_future(struct str topic, int32_t partition);
 /* malloc'ed name of kind DELETE with a random id; the topic is cut so that it fits
  * FILE_NAME_MAX. */
 char *log_dir_name_make_delete(struct str topic, int32_t partition);

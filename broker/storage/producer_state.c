@@ -246,6 +246,11 @@ int64_t producer_state_oldest_txn_timestamp(const struct producer_state *ps)
 
 /* ---- time and start ---- */
 
+void producer_state_set_expiration(struct producer_state *ps, int64_t expiration_ms)
+{
+    ps->expiration_ms = expiration_ms;
+}
+
 void producer_state_expire(struct producer_state *ps, int64_t now_ms)
 {
     struct verification *v, *next_v;

@@ -129,6 +129,8 @@ int64_t producer_state_oldest_txn_timestamp(const struct producer_state *ps);
 
 /* ---- time, start, truncation ---- */
 
+/* producer.id.expiration.ms has changed. */
+void producer_state_set_expiration(struct producer_state *ps, int64_t expiration_ms);
 void producer_state_expire(struct producer_state *ps, int64_t now_ms);
 bool producer_state_is_empty(const struct producer_state *ps);
 size_t producer_state_count(const struct producer_state *ps);

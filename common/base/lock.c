@@ -12,17 +12,22 @@ static const char *const rank_names[] = {
 };
 
 /* The ranks that this thread holds, a bit each. */
-static _Thread_local uint32_t held;
+static _Thread_local uint64_t held;
 
-static_assert(LOCK_RANK_COUNT <= 32, "ranks are kept as bits of a word");
+static_assert(LOCK_RANK_COUNT <= 64, "ranks are kept as bits of a word");
+
+static uint64_t bit_of(enum lock_rank rank)
+{
+    return UINT64_C(1) << rank;
+}
 
 static void check_order(enum lock_rank rank)
 {
-    uint32_t inner = held >> rank;
+    uint64_t inner = held >> rank;
 
     if (!inner)
         return;
-    int inner_rank = (int)rank + __builtin_ctz(inner);
+    int inner_rank = (int)rank + __builtin_ctzll(inner);
     fprintf(stderr, "lock order broken: %s is wanted while %s is held\n", rank_names[rank],
             rank_names[inner_rank]);
     abort();
@@ -44,20 +49,20 @@ void mutex_lock(struct mutex *m) NO_TSA
     check_order(m->rank);
     int r = pthread_mutex_lock(&m->m);
     assert(r == 0);
-    held |= BIT(m->rank);
+    held |= bit_of(m->rank);
 }
 
 void mutex_unlock(struct mutex *m) NO_TSA
 {
-    assert(held & BIT(m->rank));
-    held &= ~BIT(m->rank);
+    assert(held & bit_of(m->rank));
+    held &= ~bit_of(m->rank);
     int r = pthread_mutex_unlock(&m->m);
     assert(r == 0);
 }
 
 void lock_assert_held(enum lock_rank rank)
 {
-    assert(held & BIT(rank));
+    assert(held & bit_of(rank));
 }
 
 void cond_init(struct cond *c)

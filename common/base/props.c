@@ -55,6 +55,38 @@ void props_set(struct props *p, const char *key, const char *value)
     put(p, xstrdup(key), xstrdup(value), 0);
 }
 
+void props_remove(struct props *p, const char *key)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (strcmp(p->v[i].key, key) != 0)
+            continue;
+        free(p->v[i].key);
+        free(p->v[i].value);
+        memmove(&p->v[i], &p->v[i + 1], (p->count - i - 1) * sizeof *p->v);
+        p->count--;
+        return;
+    }
+}
+
+void props_add(struct props *p, const struct props *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        props_set(p, from->v[i].key, from->v[i].value);
+}
+
+bool props_equal(const struct props *a, const struct props *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const char *other = props_get(b, a->v[i].key);
+
+        if (!other || strcmp(other, a->v[i].value) != 0)
+            return false;
+    }
+    return true;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\f';

@@ -30,5 +30,9 @@ int props_load(struct props *p, const char *path, int *ret_line) MUST_CHECK;
 /* NULL where the key is not there. Borrowed from p. */
 const char *props_get(const struct props *p, const char *key);
 void props_set(struct props *p, const char *key, const char *value);
+void props_remove(struct props *p, const char *key);
+/* Adds all of from, whose line numbers are forgotten. */
+void props_add(struct props *p, const struct props *from);
+bool props_equal(const struct props *a, const struct props *b);
 /* "key=value\n" with what Java needs escaped. */
 void props_print_one(struct strbuf *out, const char *key, const char *value);

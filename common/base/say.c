@@ -11,17 +11,108 @@
 
 enum { MAX_LINE = 4096, WINDOW_US = 10000000 };
 
-static const char *const level_names[] = {"DEBUG", "INFO", "WARN", "ERROR"};
+enum { INHERITED = -1, ROOT = 0 };
+
+static const char *const level_names[SAY_LEVELS] = {"TRACE", "DEBUG", "INFO",
+                                                    "WARN",  "ERROR", "FATAL"};
+
+/* A folder stands behind the one that it lies in. */
+static struct {
+    const char *folder;
+    _Atomic int level;
+} loggers[] = {
+    {"root", SAY_INFO},
+    {"broker", INHERITED},
+    {"broker/api", INHERITED},
+    {"broker/config", INHERITED},
+    {"broker/group", INHERITED},
+    {"broker/meta", INHERITED},
+    {"broker/quota", INHERITED},
+    {"broker/replica", INHERITED},
+    {"broker/request", INHERITED},
+    {"broker/server", INHERITED},
+    {"broker/storage", INHERITED},
+    {"broker/txn", INHERITED},
+    {"common", INHERITED},
+    {"common/client", INHERITED},
+    {"common/io", INHERITED},
+    {"controller", INHERITED},
+    {"zk", INHERITED},
+};
+
+/* The least level that any of them has. */
 static _Atomic int min_level = SAY_INFO;
+
+static void find_min(void)
+{
+    int min = SAY_LEVELS;
+
+    for (size_t i = 0; i < ARRAY_LEN(loggers); i++)
+        min = loggers[i].level == INHERITED ? min : MIN(min, (int)loggers[i].level);
+    min_level = min;
+}
 
 void say_set_level(enum say_level min)
 {
-    min_level = (int)min;
+    say_logger_set(ROOT, min);
 }
 
 bool say_is_on(enum say_level level)
 {
     return (int)level >= min_level;
+}
+
+int say_logger_count(void)
+{
+    return (int)ARRAY_LEN(loggers);
+}
+
+const char *say_logger_name(int logger)
+{
+    return loggers[logger].folder;
+}
+
+static bool lies_in(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    return strncmp(path, folder, n) == 0 && path[n] == '/';
+}
+
+enum say_level say_logger_level(int logger)
+{
+    int level = loggers[logger].level;
+
+    for (int i = logger - 1; i > ROOT && level == INHERITED; i--) {
+        if (lies_in(loggers[logger].folder, loggers[i].folder))
+            level = loggers[i].level;
+    }
+    return (enum say_level)(level == INHERITED ? (int)loggers[ROOT].level : level);
+}
+
+void say_logger_set(int logger, enum say_level min)
+{
+    loggers[logger].level = (int)min;
+    find_min();
+}
+
+void say_logger_unset(int logger)
+{
+    assert(logger != ROOT);
+    loggers[logger].level = INHERITED;
+    find_min();
+}
+
+/* "../../broker/storage/log.c": the last one that it lies in. */
+static enum say_level level_of(const char *file)
+{
+    while (strncmp(file, "../", 3) == 0)
+        file += 3;
+    for (int i = (int)ARRAY_LEN(loggers) - 1; i > ROOT; i--) {
+        if (lies_in(file, loggers[i].folder))
+            return say_logger_level(i);
+    }
+    return say_logger_level(ROOT);
 }
 
 /* "[2026-11-30 12:00:00,123] INFO [reactor-0] " in UTC; returns its length. */
@@ -38,12 +129,12 @@ static size_t put_prefix(char *line, enum say_level level)
     return n;
 }
 
-void say(enum say_level level, const char *fmt, ...)
+void say_from(const char *file, enum say_level level, const char *fmt, ...)
 {
     char line[MAX_LINE];
     va_list ap;
 
-    if (!say_is_on(level))
+    if (!say_is_on(level) || level < level_of(file))
         return;
     size_t n = put_prefix(line, level);
     va_start(ap, fmt);

@@ -16,11 +16,16 @@
 
 #include <inttypes.h>
 
-enum say_level { SAY_DEBUG, SAY_INFO, SAY_WARN, SAY_ERROR };
+/* Nothing is said at the first and the last: they are thresholds. */
+enum say_level { SAY_TRACE, SAY_DEBUG, SAY_INFO, SAY_WARN, SAY_ERROR, SAY_FATAL, SAY_LEVELS };
 
+/* The root's. */
 void say_set_level(enum say_level min);
+/* Whether any logger says such lines. */
 bool say_is_on(enum say_level level);
-void say(enum say_level level, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void say_from(const char *file, enum say_level level, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+#define say(level, ...) say_from(__FILE__, (level), __VA_ARGS__)
 
 #define say_error(...) say(SAY_ERROR, __VA_ARGS__)
 #define say_warn(...)  say(SAY_WARN, __VA_ARGS__)
@@ -30,6 +35,18 @@ void say(enum say_level level, const char *fmt, ...) PRINTF_LIKE(2, 3);
         if (say_is_on(SAY_DEBUG))                                                                  \
             say(SAY_DEBUG, __VA_ARGS__);                                                           \
     } while (0)
+
+/*
+ * Loggers: one for each folder of source files, and "root" above all, the first. Lines of a folder
+ * without a level of its own have the level of the folder that it lies in.
+ */
+int say_logger_count(void);
+const char *say_logger_name(int logger);
+/* Its own level, or the one that it has from above. */
+enum say_level say_logger_level(int logger);
+void say_logger_set(int logger, enum say_level min);
+/* Of any but the root: gives up its own level. */
+void say_logger_unset(int logger);
 
 /* State per call site; guarded by atomics inside. */
 struct say_limit {

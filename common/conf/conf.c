@@ -104,8 +104,9 @@ static int check_list(const struct conf_option *o, struct str text, struct strbu
     if (text.len == 0)
         return 0;
     while (str_split(&rest, ',', &part)) {
-        if (!is_listed(o->check.names, str_trim(part)))
-            return refuse_choice(o, text, why);
+        part = str_trim(part);
+        if (!is_listed(o->check.names, part))
+            return refuse_choice(o, part, why);
     }
     return 0;
 }

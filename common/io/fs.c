@@ -187,6 +187,7 @@ int fs_stat(const char *path, struct fs_info *ret)
     ret->size = (uint64_t)st.st_size;
     ret->is_dir = S_ISDIR(st.st_mode);
     ret->modified_ms = st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+    ret->changed_us = st.st_ctim.tv_sec * INT64_C(1000000) + st.st_ctim.tv_nsec / 1000;
     return 0;
 }
 

@@ -84,6 +84,7 @@ void fs_names_deinit(struct fs_names *names);
 struct fs_info {
     uint64_t size;
     int64_t modified_ms;
+    int64_t changed_us; /* its contents, its name, or what else is known of it */
     bool is_dir;
 };
 int fs_stat(const char *path, struct fs_info *ret) MUST_CHECK;

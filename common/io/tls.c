@@ -1,19 +1,73 @@
 #include "common/io/tls.h"
 
 #include "common/base/err.h"
+#include "common/base/lock.h"
 #include "common/base/mem.h"
 #include "common/io/tls_internal.h"
 
 #include <arpa/inet.h>
+#include <openssl/x509v3.h>
+
+/* A context that may be exchanged: who makes a session of it holds the lock for that moment. */
+struct shared_ctx {
+    struct mutex lock; /* LOCK_TLS; guards what follows */
+    SSL_CTX *ctx;
+};
 
 struct tls_server {
-    SSL_CTX *ctx;
+    struct shared_ctx shared;
 };
 
 struct tls_client {
-    SSL_CTX *ctx;
+    struct shared_ctx shared;
     bool checks_host;
 };
+
+static void free_bio(BIO **bio)
+{
+    BIO_free(*bio);
+}
+
+static void free_names(GENERAL_NAMES **names)
+{
+    GENERAL_NAMES_free(*names);
+}
+
+static void free_x509(X509 **x)
+{
+    X509_free(*x);
+}
+
+static void shared_init(struct shared_ctx *s, SSL_CTX *ctx)
+{
+    mutex_init(&s->lock, LOCK_TLS);
+    s->ctx = ctx;
+}
+
+static void shared_deinit(struct shared_ctx *s)
+{
+    SSL_CTX_free(s->ctx);
+    mutex_deinit(&s->lock);
+}
+
+static SSL *shared_session(const struct shared_ctx *shared)
+{
+    struct shared_ctx *s = (struct shared_ctx *)(uintptr_t)shared;
+    LOCK_SCOPE(&s->lock);
+
+    return SSL_new(s->ctx);
+}
+
+static void shared_renew(struct shared_ctx *s, struct shared_ctx *with)
+{
+    WITH_LOCK(&s->lock)
+    {
+        SSL_CTX *old = s->ctx;
+
+        s->ctx = with->ctx;
+        with->ctx = old;
+    }
+}
 
 static const struct {
     const char *name;
@@ -132,7 +186,7 @@ int tls_server_new(const struct tls_conf *conf, struct strbuf *why, struct tls_s
         return r;
     SSL_CTX_set_verify(ctx, verify[conf->client_auth], NULL);
     struct tls_server *t = xnew(struct tls_server);
-    t->ctx = TAKE(ctx);
+    shared_init(&t->shared, TAKE(ctx));
     *ret = t;
     return 0;
 }
@@ -140,7 +194,7 @@ int tls_server_new(const struct tls_conf *conf, struct strbuf *why, struct tls_s
 struct tls_server *tls_server_free(struct tls_server *t)
 {
     if (t)
-        SSL_CTX_free(t->ctx);
+        shared_deinit(&t->shared);
     free(t);
     return NULL;
 }
@@ -157,7 +211,7 @@ int tls_client_new(const struct tls_conf *conf, struct strbuf *why, struct tls_c
         return r;
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
     struct tls_client *t = xnew(struct tls_client);
-    t->ctx = TAKE(ctx);
+    shared_init(&t->shared, TAKE(ctx));
     t->checks_host = !conf->endpoint_identification || *conf->endpoint_identification;
     *ret = t;
     return 0;
@@ -166,19 +220,114 @@ int tls_client_new(const struct tls_conf *conf, struct strbuf *why, struct tls_c
 struct tls_client *tls_client_free(struct tls_client *t)
 {
     if (t)
-        SSL_CTX_free(t->ctx);
+        shared_deinit(&t->shared);
     free(t);
     return NULL;
 }
 
+/* Borrowed from a context that nobody exchanges meanwhile. */
+static X509 *certificate_of(const struct shared_ctx *s)
+{
+    return SSL_CTX_get0_certificate(s->ctx);
+}
+
+static void add_name(struct strbuf *out, X509 *x)
+{
+    CLEANUP(free_bio) BIO *bio = BIO_new(BIO_s_mem());
+    char *text = NULL;
+
+    if (!bio || X509_NAME_print_ex(bio, X509_get_subject_name(x), 0, XN_FLAG_RFC2253) < 0)
+        return;
+    long n = BIO_get_mem_data(bio, &text);
+    strbuf_add_str(out, (struct str){text, (size_t)MAX(n, 0L)});
+}
+
+static bool has_alternative(const GENERAL_NAMES *names, GENERAL_NAME *wanted)
+{
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+        if (GENERAL_NAME_cmp(sk_GENERAL_NAME_value(names, i), wanted) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A certificate without any has NULL, of which there are -1. */
+static bool has_alternatives_of(X509 *next, X509 *old)
+{
+    CLEANUP(free_names)
+    GENERAL_NAMES *now = X509_get_ext_d2i(next, NID_subject_alt_name, NULL, NULL);
+    CLEANUP(free_names)
+    GENERAL_NAMES *before = X509_get_ext_d2i(old, NID_subject_alt_name, NULL, NULL);
+
+    for (int i = 0; i < sk_GENERAL_NAME_num(before); i++) {
+        if (!now || !has_alternative(now, sk_GENERAL_NAME_value(before, i)))
+            return false;
+    }
+    return true;
+}
+
+static int compare(X509 *old, X509 *next, const struct tls_renewal *may, struct strbuf *why)
+{
+    static const char failed[] = "Validation of dynamic config update of SSLFactory failed: "
+                                 "org.apache.kafka.common.config.ConfigException: Keystore ";
+
+    if (!may->may_change_name &&
+        X509_NAME_cmp(X509_get_subject_name(old), X509_get_subject_name(next)) != 0) {
+        strbuf_addf(why, "%sDistinguishedName does not match: existing={DN=", failed);
+        add_name(why, old);
+        strbuf_addz(why, "}, new={DN=");
+        add_name(why, next);
+        strbuf_addz(why, "}");
+        return -EINVAL;
+    }
+    if (!may->may_drop_alternatives && !has_alternatives_of(next, old)) {
+        strbuf_addf(why,
+                    "%sSubjectAltNames do not match: the new certificate lacks some of those "
+                    "of the existing one (DN=",
+                    failed);
+        add_name(why, old);
+        strbuf_addz(why, ")");
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int tls_server_check_renewal(const struct tls_server *t, const struct tls_server *with,
+                             const struct tls_renewal *may, struct strbuf *why)
+{
+    struct shared_ctx *s = (struct shared_ctx *)(uintptr_t)&t->shared;
+    CLEANUP(free_x509) X509 *old = NULL;
+
+    WITH_LOCK(&s->lock)
+    {
+        old = certificate_of(s);
+        if (old)
+            X509_up_ref(old);
+    }
+    X509 *next = certificate_of(&with->shared);
+    return old && next ? compare(old, next, may, why) : 0;
+}
+
+void tls_server_renew(struct tls_server *t, struct tls_server *with)
+{
+    shared_renew(&t->shared, &with->shared);
+    tls_server_free(with);
+}
+
+void tls_client_renew(struct tls_client *t, struct tls_client *with)
+{
+    shared_renew(&t->shared, &with->shared);
+    tls_client_free(with);
+}
+
 SSL *tls_server_session(const struct tls_server *t)
 {
-    return SSL_new(t->ctx);
+    return shared_session(&t->shared);
 }
 
 SSL *tls_client_session(const struct tls_client *t, const char *host)
 {
-    SSL *ssl = SSL_new(t->ctx);
+    SSL *ssl = shared_session(&t->shared);
     struct in6_addr ip;
     bool is_ip = inet_pton(AF_INET, host, &ip) == 1 || inet_pton(AF_INET6, host, &ip) == 1;
 

@@ -3,8 +3,8 @@
  *
  * Key and trust stores may be PEM (a file, or text in the options) or PKCS#12; Java's own JKS is
  * refused with the command that converts it. A file of type JKS that is PKCS#12 inside is taken, as
- * Java does. Contexts do not change once made: to reload, make another; the streams of the old one
- * keep what they need of it. Errors: -EINVAL or -errno, with the reason in why. Thread: any.
+ * Java does. To reload, make another and renew the old one with it; the streams that there are
+ * keep what they have. Errors: -EINVAL or -errno, with the reason in why. Thread: any.
  */
 #pragma once
 
@@ -43,3 +43,17 @@ struct tls_server *tls_server_free(struct tls_server *t);
 int tls_client_new(const struct tls_conf *conf, struct strbuf *why, struct tls_client **ret)
     MUST_CHECK;
 struct tls_client *tls_client_free(struct tls_client *t);
+
+/* What a running server's new certificate may differ in: ssl.allow.dn.changes, .san.changes. */
+struct tls_renewal {
+    bool may_change_name;
+    bool may_drop_alternatives;
+};
+/* Whether clients that know one server's certificate find what they look for in another's: the same
+ * name, and no alternative name less. -EINVAL with Kafka's words. */
+int tls_server_check_renewal(const struct tls_server *t, const struct tls_server *with,
+                             const struct tls_renewal *may, struct strbuf *why) MUST_CHECK;
+/* Sessions to come are made with what the other one was made of, but for whether a client checks
+ * host names; the other one is freed. */
+void tls_server_renew(struct tls_server *t, struct tls_server *with);
+void tls_client_renew(struct tls_client *t, struct tls_client *with);

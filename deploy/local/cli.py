@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from local.cluster import MOST_BROKERS, ROOT, STOP_SECONDS, Cluster  # noqa: E402
+from local.cluster import MOST_BROKERS, MOST_LOG_DIRS, ROOT, STOP_SECONDS, Cluster  # noqa: E402
 from local.proc import Trouble  # noqa: E402
 
 DEFAULT_DIR = os.path.join(ROOT, "build/quickstart")
@@ -36,6 +36,8 @@ def check(args):
         raise Trouble(f"--brokers {args.brokers}: 1 to {MOST_BROKERS} are possible")
     if args.zookeepers not in (1, 3):
         raise Trouble(f"--zookeepers {args.zookeepers}: 1 or 3 servers are possible")
+    if not 1 <= args.log_dirs <= MOST_LOG_DIRS:
+        raise Trouble(f"--log-dirs {args.log_dirs}: 1 to {MOST_LOG_DIRS} are possible")
     if args.sasl:
         raise Trouble(f"--sasl {args.sasl}: Klamm cannot do SASL yet; it comes with the security issue")
     for setting in args.set:
@@ -62,6 +64,8 @@ def up(args):
     for impl in settings["impl"].values():
         if impl not in ("klamm", "kafka"):
             raise Trouble(f"--impl {impl}: klamm or kafka")
+    if args.log_dirs > 1:
+        settings["log_dirs"] = args.log_dirs
     old = Cluster.load(args.dir)
     if old and old.settings != settings:
         running = [m.name for m in old.members() if m.state() != "down"]
@@ -167,6 +171,7 @@ def parse(argv):
     sub.add_argument("--zookeepers", type=int, default=1, help="1 or 3")
     sub.add_argument("--port", type=int, default=19092, help="broker N listens on PORT+N")
     sub.add_argument("--set", action="append", default=[], metavar="key=value", help="for every broker")
+    sub.add_argument("--log-dirs", type=int, default=1, metavar="N", help="of every broker")
     sub.add_argument("--tls", action="store_true", help="a CA, certificates, and an SSL listener each")
     sub.add_argument("--sasl", metavar="MECH")
     sub.add_argument("--impl", action="append", default=[], metavar="[N=]klamm|kafka",

@@ -13,6 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 START_SECONDS = 60   # until a server serves
 STOP_SECONDS = 60    # a controlled shutdown may retry for a while
 MOST_BROKERS = 99
+MOST_LOG_DIRS = 9
 
 ZOOKEEPER_CLASSPATH = ("/usr/share/java/slf4j-simple.jar", "/usr/share/java/zookeeper.jar")
 LIGHT_JVM = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
@@ -74,6 +75,11 @@ class Broker(Process):
         self.ssl_port = cluster.port + 400 + number
         self.impl = cluster.settings["impl"].get(str(number), cluster.settings["impl"]["*"])
 
+    def log_dirs(self):
+        """DIR/broker-N; with --log-dirs also DIR/broker-N-2, ..."""
+        first = os.path.join(self.cluster.dir, self.name)
+        return [first, *(f"{first}-{n + 1}" for n in range(1, self.cluster.settings.get("log_dirs", 1)))]
+
     def properties(self, extra):
         """The contents of its server.properties; later ones of the same key win."""
         c, copies = self.cluster, min(3, len(self.cluster.brokers))
@@ -82,7 +88,7 @@ class Broker(Process):
             "broker.id": self.number,
             "zookeeper.connect": c.zookeeper_connect(),
             "zookeeper.session.timeout.ms": 6000,
-            "log.dirs": os.path.join(c.dir, self.name),
+            "log.dirs": ",".join(self.log_dirs()),
             "offsets.topic.replication.factor": copies,
             "transaction.state.log.replication.factor": copies,
             "transaction.state.log.min.isr": min(2, copies),

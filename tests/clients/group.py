@@ -70,9 +70,9 @@ class Member:
 class Group:
     """Members of one group, all reading the topic that a load is written to."""
 
-    def __init__(self, load, strategy):
+    def __init__(self, load, strategy, name=None):
         self.cluster, self.load, self.topic, self.strategy = load.cluster, load, load.topic, strategy
-        self.name, self.partitions = f"group-of-{load.topic}", list(range(load.partitions))
+        self.name, self.partitions = name or f"group-of-{load.topic}", list(range(load.partitions))
         self.members, self.all = [], []
 
     def __enter__(self):
@@ -86,7 +86,7 @@ class Group:
 
     def join(self, program, instance=None):
         """program: the words that start it."""
-        name = f"{self.topic}-{len(self.all)}"
+        name = f"{self.name}-{len(self.all)}"
         command = [*program, self.cluster.bootstrap(), self.topic, self.name, self.strategy,
                    *([instance] if instance else [])]
         member = Member(name, command, self.cluster.dir, instance)
@@ -144,6 +144,9 @@ class Group:
             for partition, offset in member.told("kept"):
                 out[partition] = max(out[partition], offset)
         return out
+
+    def generations(self):
+        return {generation for member in self.all for generation, _ in member.claims()}
 
     # Waits
 

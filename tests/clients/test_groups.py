@@ -82,19 +82,19 @@ def available(*programs):
     return out
 
 
-def finish(group):
-    """No more records; all there are get processed and committed, and the verdict is good."""
-    group.load.stop()
-    verdict = group.load.check()
-    ends = group.load.ends
-    group.wait_committed(ends)
-    for member in list(group.members):
-        group.leave(member)
-    assert group.committed() == ends
-    faults = group.faults(ends)
-    assert not faults, "; ".join(faults[:10])
-    generations = {g for m in group.all for g, _ in m.claims()}
-    print(f"{group.topic}: {verdict.read} records, {len(group.all)} members, {len(generations)} generations")
+def finish(*groups):
+    """No more records; all there are get processed and committed, and the verdict is good. Groups of one load."""
+    load = groups[0].load
+    load.stop()
+    verdict = load.check()
+    for group in groups:
+        group.wait_committed(load.ends)
+        for member in list(group.members):
+            group.leave(member)
+        assert group.committed() == load.ends
+        faults = group.faults(load.ends)
+        assert not faults, f"{group.name}: " + "; ".join(faults[:10])
+        print(f"{group.name}: {verdict.read} records, {len(group.all)} members, {len(group.generations())} generations")
 
 
 def coordinator_dies(group):

@@ -2,16 +2,15 @@
  * bench.c - klamm-load bench: throughput, or latency at a fixed rate
  *
  * A record's latency counts from the moment at which it was due, not from when it could be sent
- * (no coordinated omission). Latencies fall into buckets that are 1/64 wide, as shares.
+ * (no coordinated omission).
  */
+#include "tests/load/latency.h"
 #include "tests/load/load.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 
-enum { SUB = 64, BUCKETS = SUB * 40 };
 enum {
     STEP_US = 100, /* reports are looked for this often, so latencies are that exact */
     WARM_US =
@@ -19,42 +18,12 @@ enum {
 };
 
 struct bench {
-    uint64_t buckets[BUCKETS]; /* of latencies in microseconds */
+    struct latency latency;
     uint64_t acked, failed;
-    uint64_t measured;
-    int64_t longest_us, last_ack_us, measured_from_us;
+    int64_t last_ack_us, measured_from_us;
 };
 
 static struct bench bench;
-
-static size_t bucket_of(int64_t us)
-{
-    if (us < SUB)
-        return (size_t)MAX(us, 0);
-    int shift = 63 - __builtin_clzll((uint64_t)us) - 6; /* leaves 64 to 127 */
-    size_t b = (size_t)(shift * SUB) + (size_t)(us >> shift);
-    return MIN(b, (size_t)BUCKETS - 1);
-}
-
-static double us_of(size_t bucket)
-{
-    if (bucket < SUB)
-        return (double)bucket;
-    size_t shift = bucket / SUB - 1;
-    return ldexp((double)(bucket - shift * SUB) + 0.5, (int)shift);
-}
-
-static double quantile_us(double q)
-{
-    uint64_t want = (uint64_t)ceil(q * (double)bench.measured), seen = 0;
-
-    for (size_t i = 0; i < BUCKETS; i++) {
-        seen += bench.buckets[i];
-        if (seen >= want && seen > 0)
-            return MIN(us_of(i), (double)bench.longest_us);
-    }
-    return 0;
-}
 
 static void on_report(rd_kafka_t *rk UNUSED, const rd_kafka_message_t *msg, void *opaque UNUSED)
 {
@@ -66,11 +35,8 @@ static void on_report(rd_kafka_t *rk UNUSED, const rd_kafka_message_t *msg, void
     }
     bench.acked++;
     bench.last_ack_us = now;
-    if (due < bench.measured_from_us)
-        return;
-    bench.measured++;
-    bench.longest_us = MAX(bench.longest_us, now - due);
-    bench.buckets[bucket_of(now - due)]++;
+    if (due >= bench.measured_from_us)
+        latency_add(&bench.latency, now - due);
 }
 
 static bool send_one(rd_kafka_t *rk, const struct load_opts *opts, uint64_t n, int64_t due)
@@ -137,11 +103,10 @@ int load_bench(struct load_opts *opts)
     rd_kafka_flush(rk, opts->flush_ms);
     double seconds = (double)(bench.last_ack_us - start) / 1e6;
     printf("{\"sent\": %" PRIu64 ", \"acked\": %" PRIu64 ", \"failed\": %" PRIu64
-           ", \"seconds\": %.3f, \"cpu\": %.3f, \"p50_us\": %.0f, \"p99_us\": %.0f, \"p999_us\": "
-           "%.0f, "
-           "\"max_us\": %" PRId64 "}\n",
-           sent, bench.acked, bench.failed, seconds, cpu_seconds(), quantile_us(0.5),
-           quantile_us(0.99), quantile_us(0.999), bench.longest_us);
+           ", \"seconds\": %.3f, \"cpu\": %.3f, ",
+           sent, bench.acked, bench.failed, seconds, cpu_seconds());
+    latency_print(&bench.latency);
+    printf("}\n");
     rd_kafka_destroy(rk);
     return bench.failed ? 3 : 0;
 }

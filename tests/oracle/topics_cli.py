@@ -24,7 +24,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KLAMM = os.environ.get("KLAMM_BIN", os.path.join(ROOT, "build/debug")) + "/klamm"
 CLASSES = {"kafka-topics": "org.apache.kafka.tools.TopicCommand",
-           "kafka-broker-api-versions": "kafka.admin.BrokerApiVersionsCommand"}
+           "kafka-broker-api-versions": "kafka.admin.BrokerApiVersionsCommand",
+           "kafka-configs": "kafka.admin.ConfigCommand"}
 
 # BOTH: the same command line, nothing changes. EACH: once for each tool, @ is the tool's own prefix. BARE: without
 # --bootstrap-server.
@@ -352,10 +353,10 @@ def free_port():
     raise RuntimeError("no free ports")
 
 
-def start(directory, impl):
+def start(directory, impl, *more):
     port = free_port()
     subprocess.run([f"{ROOT}/deploy/cluster", "up", "--dir", f"{directory}-{impl}", "--brokers", "3", "--impl", impl,
-                    "--port", str(port)], check=True, stdout=subprocess.DEVNULL)
+                    "--port", str(port), *more], check=True, stdout=subprocess.DEVNULL)
     return ",".join(f"127.0.0.1:{port + n}" for n in (1, 2, 3))
 
 

@@ -184,9 +184,13 @@ static struct topic_conf *conf_of(void *ctx, const char *topic UNUSED)
     return c;
 }
 
-static void on_dir_failed(void *ctx, const char *dir UNUSED)
+static void on_dir_failed(void *ctx, const char *dir)
 {
-    ((struct node *)ctx)->dirs_failed++;
+    struct node *n = ctx;
+
+    n->dirs_failed++;
+    if (n->world->log_dirs > 1 && n->m)
+        replica_manager_dir_failed(n->m, dir);
 }
 
 static void on_all_dirs_failed(void *ctx UNUSED)
@@ -195,12 +199,12 @@ static void on_all_dirs_failed(void *ctx UNUSED)
 
 static void open_logs(struct node *n)
 {
-    const char *dirs[] = {n->dir};
+    const char *dirs[] = {n->dirs[0], n->dirs[1], n->dirs[2]};
     char *why = NULL;
     struct log_manager_opts opts = {
         .clock = &n->world->clock.clock,
         .dirs = dirs,
-        .dir_count = 1,
+        .dir_count = MAX(n->world->log_dirs, 1),
         .recovery_threads_per_dir = 1,
         .flush_scheduler_interval_ms = 86400000000,
         .retention_check_interval_ms = 86400000000,
@@ -229,8 +233,12 @@ void node_open(struct node *n, struct node_world *w, int32_t id)
     n->id = id;
     n->broker_epoch = n->broker_epoch + 1;
     snprintf(n->dir, sizeof n->dir, "%s/%d-node-%d", test_tmpdir(), w->run, id);
-    if (!fs_exists(n->dir) && fs_mkdir(n->dir))
-        abort();
+    snprintf(n->dirs[0], sizeof n->dirs[0], "%s", n->dir);
+    for (int i = 1; i < NODE_DIRS_MAX; i++)
+        snprintf(n->dirs[i], sizeof n->dirs[i], "%s-%c", n->dir, 'a' + i);
+    for (int i = 0; i < MAX(w->log_dirs, 1); i++)
+        if (!fs_exists(n->dirs[i]) && fs_mkdir(n->dirs[i]))
+            abort();
     n->metadata = metadata_new();
     open_logs(n);
     n->m = replica_manager_new(&(struct replica_manager_opts){
@@ -257,6 +265,7 @@ void node_open(struct node *n, struct node_world *w, int32_t id)
         .fetch_max_bytes = 57671680,
         .fetch_session_slots = w->fetch_session_slots,
         .throttle_window = {11, 1000},
+        .move_window = {11, 1000},
         .is_rack_aware = w->is_rack_aware,
         .events = {.ctx = n, .topic_conf = conf_of},
     });

@@ -15,7 +15,7 @@
 #include "common/base/strbuf.h"
 #include "tests/support/fake_peer.h"
 
-enum { NODE_PORT = 9000 };
+enum { NODE_PORT = 9000, NODE_DIRS_MAX = 3 };
 
 /* What all nodes of a test share. */
 struct node_world {
@@ -31,6 +31,8 @@ struct node_world {
     int32_t controller_epoch; /* of UpdateMetadata and StopReplica */
     struct zk_store *zk;      /* for ISR changes below IBP 2.7-IV2 */
     struct workq *workq;
+    int log_dirs; /* of a node, NODE_DIRS_MAX at most; 0 is 1. With several, a failed one is passed
+                   * on to its replicas, on the workq */
     bool keeps_dirs; /* of the world before; else its nodes begin empty */
     int run;
 };
@@ -43,7 +45,8 @@ void world_run(struct node_world *w, int64_t ms);
 struct node {
     struct node_world *world;
     int32_t id;
-    char dir[96];
+    char dir[96]; /* the first log dir */
+    char dirs[NODE_DIRS_MAX][100];
     _Atomic int64_t broker_epoch;
     struct metadata *metadata;
     struct log_manager *logs;

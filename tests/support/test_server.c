@@ -201,6 +201,7 @@ struct test_server *test_server_start(const struct test_server_opts *o)
         .max_request_bytes = o->max_request_bytes,
         .max_connections = o->max_connections ? o->max_connections : INT64_MAX,
     };
+    accept_rate_init(&t->net.accept_rate, 11, 1000, INT64_MAX);
     ck_assert_int_eq(
         ip_limit_new(o->max_per_ip ? o->max_per_ip : INT64_MAX, "", &why, &t->net.ip_limit), 0);
     start_threads(t, o->reactors);
@@ -209,12 +210,15 @@ struct test_server *test_server_start(const struct test_server_opts *o)
         .host = "127.0.0.1",
         .sock = {.backlog = 500, .send_buffer_bytes = -1, .receive_buffer_bytes = -1},
         .tls = o->tls,
-        .max_connections = INT64_MAX,
         .net = &t->net,
         .sets = t->sets,
-        .set_count = t->count,
+        .window_count = 11,
+        .window_ms = 1000,
     };
-    ck_assert_int_eq(listener_open(&lo, &why, &t->listener), 0);
+    const struct listener_limits limits = {.set_count = t->count,
+                                           .max_connections = INT64_MAX,
+                                           .max_rate = o->max_rate ? o->max_rate : INT64_MAX};
+    ck_assert_int_eq(listener_open(&lo, &limits, &why, &t->listener), 0);
     listener_start(t->listener);
     return t;
 }

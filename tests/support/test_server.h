@@ -19,6 +19,7 @@ struct test_server_opts {
     int64_t max_idle_ms;
     int64_t max_request_bytes;
     int64_t max_connections;
+    int64_t max_rate; /* of connections, in a second */
     int64_t max_per_ip;
     const struct tls_server *tls;
 };

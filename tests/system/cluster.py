@@ -37,8 +37,8 @@ def poll(what, ready, seconds=PATIENCE):
 
 
 def free_base_port():
-    """A base port for deploy/cluster with no listener near it."""
-    for base in range(20000 + os.getpid() % 90 * 100, 31000, 500):
+    """A base port for deploy/cluster with no listener near it; from KLAMM_TEST_PORT on, where others test here too."""
+    for base in range(int(os.environ.get("KLAMM_TEST_PORT", 20000 + os.getpid() % 90 * 100)), 31000, 500):
         busy = False
         for port in [*range(base + 1, base + 5), *range(base + 101, base + 104), base + 401]:
             with socket.socket() as s:

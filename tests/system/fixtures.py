@@ -11,6 +11,7 @@ from cluster import ROOT, Cluster
 def pytest_addoption(parser):
     parser.addoption("--rounds", type=int, default=None, help="how often each failure is made (3; 20 with --full)")
     parser.addoption("--full", action="store_true", help="20 rounds, and what takes long")
+    parser.addoption("--storm", type=int, default=None, help="seconds that test_group_storm.py rages (15; 600 with --full)")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import wire
-from cluster import Load
+from cluster import Load, poll
 
 PARTITIONS = 3
 CORRUPT_MESSAGE, TOO_LARGE, INVALID_RECORD = 2, 10, 87
@@ -152,6 +152,56 @@ def test_half_requests_and_slow_readers(cluster, bystander):
     finally:
         for s in held:
             s.close()
+
+
+def test_few_bytes_do_not_ask_for_many(cluster, bystander):
+    """What is named again and again in a request of a coordinator is answered once."""
+    group, many, text = "a-few-bytes", 20000, "x" * 4000
+    number = wait_coordinator(cluster, group)
+    with cluster.connect(number) as c:
+        offset = struct.pack(">iqi", 0, 1, 0) + wire.string(text)
+        c.send(8, 6, wire.string(group) + struct.pack(">i", -1) + wire.string("")
+               + wire.array([wire.string("bystander") + wire.array([offset])]))
+        assert c.answer().data.endswith(b"\0\0"), "the commit failed"
+        c.send(9, 5, wire.string(group) + wire.array([wire.string("bystander") + wire.array([struct.pack(">i", 0)] * many)]))
+        answers = {"partitions": len(c.answer().data)}
+        c.send(15, 0, wire.array([wire.string(group)] * many))
+        answers["groups described"] = len(c.answer().data)
+        named = bytes([len(group) + 1]) + group.encode() + b"\0\0"  # all partitions; no tags
+        count = many + 1
+        length = bytes([count & 0x7F | 0x80, count >> 7 & 0x7F | 0x80, count >> 14])
+        c.socket.sendall(framed(struct.pack(">hhi", 9, 8, 1) + wire.string("hostile") + b"\0" + length + named * many + b"\0\0"))
+        answers["groups of offsets"] = len(c.answer().data)
+    assert all(size < 2 * len(text) for size in answers.values()), answers
+
+
+def test_a_long_filter_of_groups_costs_its_length(cluster, bystander):
+    number = wait_coordinator(cluster, "filtered")
+    offset = struct.pack(">iqi", 0, 1, 0) + wire.string("")
+    with cluster.connect(number, 60) as c:
+        for i in range(2000):  # a third of them has its coordinator here
+            c.send(8, 6, wire.string(f"filtered-{i}") + struct.pack(">i", -1) + wire.string("")
+                   + wire.array([wire.string("bystander") + wire.array([offset])]))
+        for i in range(2000):
+            c.answer()
+        count, name = 2000000, b"\x06Emptx"
+        length = bytes([count + 1 & 0x7F | 0x80, count + 1 >> 7 & 0x7F | 0x80, count + 1 >> 14 & 0x7F | 0x80, count + 1 >> 21])
+        start = time.monotonic()
+        c.socket.sendall(framed(struct.pack(">hhi", 16, 4, 1) + wire.string("hostile") + b"\0" + length + name * count + b"\0"))
+        assert len(c.answer().data) < 100
+        assert time.monotonic() - start < 3
+
+
+def wait_coordinator(cluster, group):
+    """The broker that coordinates a group, once it has loaded it."""
+    def found():
+        with cluster.connect(1) as c:
+            code, broker = c.coordinator(group)
+        if code != 0:
+            return None
+        with cluster.connect(broker) as c:
+            return c.committed(group, "bystander", [0])[0] == 0 and broker
+    return poll(f"a coordinator of {group}", found)
 
 
 def test_ten_thousand_idle_connections(cluster, bystander):

@@ -36,12 +36,17 @@ def tool(cluster, *words):
     return done.stdout
 
 
-def write_plan(cluster, topic, plan):
-    path = os.path.join(cluster.dir, f"plan-{topic}.json")
+def write_plans(cluster, name, plans):
+    """The path of a file with plans: {(topic, partition): replicas}."""
+    path = os.path.join(cluster.dir, f"plan-{name}.json")
     with open(path, "w", encoding="utf-8") as f:
         json.dump({"version": 1, "partitions": [{"topic": topic, "partition": p, "replicas": r}
-                                                for p, r in plan.items()]}, f)
+                                                for (topic, p), r in plans.items()]}, f)
     return path
+
+
+def write_plan(cluster, topic, plan):
+    return write_plans(cluster, topic, {(topic, p): r for p, r in plan.items()})
 
 
 def execute(cluster, topic, plan):

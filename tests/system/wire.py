@@ -90,13 +90,13 @@ class Connection:
         self.socket.sendall(struct.pack(">i", len(frame)) + frame)
 
     def _exactly(self, count):
-        data = b""
+        data = bytearray()
         while len(data) < count:
             chunk = self.socket.recv(count - len(data))
             if not chunk:
                 raise ConnectionResetError("closed by the broker")
             data += chunk
-        return data
+        return bytes(data)
 
     def answer(self):
         reader = Reader(self._exactly(struct.unpack(">i", self._exactly(4))[0]))
@@ -131,6 +131,38 @@ class Connection:
             return r.string(), (r.take("b"), dict(r.array(partition)))[1]
         return sorted(brokers), controller, dict(r.array(one_topic))
 
+    def endpoints(self):
+        """{broker id: (host, port)} of the listener that was connected to."""
+        self.send(3, 1, array([]))
+        r = self.answer()
+        return dict(r.array(lambda: (r.take("i"), (r.string(), r.take("i")), r.string())[:2]))
+
+    def alter_configs(self, kind, name, settings):
+        """(error code, message) of IncrementalAlterConfigs v0; a value of None deletes."""
+        edits = [string(k) + struct.pack(">b", 1 if v is None else 0) + string(None if v is None else str(v))
+                 for k, v in settings.items()]
+        self.send(44, 0, array([struct.pack(">b", kind) + string(name) + array(edits)]) + b"\0")
+        r = self.answer()
+        r.take("i")
+        return r.array(lambda: (r.take("h"), r.string(), r.take("b"), r.string()))[0][:2]
+
+    def describe_configs(self, kind, name, keys):
+        """{key: value} of DescribeConfigs v1."""
+        self.send(32, 1, array([struct.pack(">b", kind) + string(name) + array([string(k) for k in keys])]) + b"\0")
+        r = self.answer()
+        r.take("i")
+
+        def config():
+            key, value, *_ = r.string(), r.string(), r.take("b"), r.take("b"), r.take("b"), r.array(
+                lambda: (r.string(), r.string(), r.take("b")))
+            return key, value
+
+        def result():
+            code, message, *_ = r.take("h"), r.string(), r.take("b"), r.string()
+            assert code == 0, message
+            return dict(r.array(config))
+        return r.array(result)[0]
+
     def topic_error(self, name):
         """The error code that Metadata has for a topic."""
         self.send(3, 1, array([string(name)]))
@@ -146,6 +178,12 @@ class Connection:
         self.send(10, 0, string(group))
         r = self.answer()
         return r.take("h"), r.take("i")
+
+    def list_groups(self):
+        """(error code, [(group, protocol type)]), of this broker alone."""
+        self.send(16, 0, b"")
+        r = self.answer()
+        return r.take("h"), r.array(lambda: (r.string(), r.string()))
 
     def committed(self, group, topic, partitions):
         """(error code, {partition: offset}), asked of the coordinator."""

@@ -16,11 +16,15 @@ import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.RangeAssignor;
+import org.apache.kafka.clients.consumer.RoundRobinAssignor;
+import org.apache.kafka.clients.consumer.StickyAssignor;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 public final class JavaMember {
+    private static final Map<String, Class<?>> STRATEGIES = Map.of("range", RangeAssignor.class, "roundrobin",
+        RoundRobinAssignor.class, "sticky", StickyAssignor.class, "cooperative", CooperativeStickyAssignor.class);
     private static volatile boolean over;
 
     public static void main(String[] args) {
@@ -47,15 +51,14 @@ public final class JavaMember {
         Properties p = new Properties();
         p.put("bootstrap.servers", args[0]);
         p.put("group.id", args[2]);
-        p.put("partition.assignment.strategy", args[3].equals("range")
-            ? RangeAssignor.class.getName() : CooperativeStickyAssignor.class.getName());
+        p.put("partition.assignment.strategy", STRATEGIES.get(args[3]).getName());
         if (args.length > 4)
             p.put("group.instance.id", args[4]);
         p.put("enable.auto.commit", "false");
         p.put("auto.offset.reset", "earliest");
-        p.put("session.timeout.ms", args.length > 4 ? "20000" : "6000");
+        p.put("session.timeout.ms", args.length > 4 ? "45000" : "6000");
         p.put("heartbeat.interval.ms", "1000");
-        p.put("max.poll.interval.ms", "20000");
+        p.put("max.poll.interval.ms", "60000");
         p.put("metadata.max.age.ms", "5000");
         p.put("request.timeout.ms", "10000");
         p.put("default.api.timeout.ms", "15000");

@@ -6,13 +6,15 @@ import threading
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+STRATEGIES = {"range": "range", "roundrobin": "roundrobin", "cooperative": "cooperative-sticky"}
 bootstrap, topic, group, strategy = sys.argv[1:5]
 instance = {"group.instance.id": sys.argv[5]} if len(sys.argv) > 5 else {}
 over = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
 consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "enable.auto.commit": False,
-                     "auto.offset.reset": "earliest", "partition.assignment.strategy": strategy,
-                     "session.timeout.ms": 20000 if instance else 6000, **instance, "heartbeat.interval.ms": 1000, "max.poll.interval.ms": 20000,
+                     "auto.offset.reset": "earliest", "partition.assignment.strategy": STRATEGIES[strategy],
+                     "session.timeout.ms": 45000 if instance else 6000, **instance, "heartbeat.interval.ms": 1000,
+                     "max.poll.interval.ms": 60000,
                      "socket.timeout.ms": 10000, "topic.metadata.refresh.interval.ms": 5000,
                      "reconnect.backoff.max.ms": 500})
 MAGIC = b"CGMDv2:"
@@ -25,12 +27,19 @@ def generation():
     return struct.unpack_from("=i", metadata, len(MAGIC))[0]
 
 
-def on_assign(_, assigned):
-    owned = ",".join(str(p) for p in sorted(a.partition for a in assigned))
-    print("own", generation(), owned or "-", flush=True)
+owned = set()
 
 
-consumer.subscribe([topic], on_assign=on_assign)
+def on_assign(_, added):
+    owned.update(a.partition for a in added)
+    print("own", generation(), ",".join(map(str, sorted(owned))) or "-", flush=True)
+
+
+def on_revoke(_, gone):
+    owned.difference_update(g.partition for g in gone)
+
+
+consumer.subscribe([topic], on_assign=on_assign, on_revoke=on_revoke, on_lost=on_revoke)
 while not over.is_set():
     runs = {}
     for message in consumer.consume(500, 0.2):

@@ -6,17 +6,19 @@ import threading
 from kafka import ConsumerRebalanceListener, KafkaConsumer, OffsetAndMetadata
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from kafka.errors import KafkaError
 
 bootstrap, topic, group, strategy = sys.argv[1:5]
 instance = sys.argv[5] if len(sys.argv) > 5 else None
 over = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
-assignor = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor}[strategy]
+assignor = {"range": RangePartitionAssignor, "roundrobin": RoundRobinPartitionAssignor,
+            "sticky": StickyPartitionAssignor}[strategy]
 consumer = KafkaConsumer(bootstrap_servers=bootstrap.split(","), group_id=group, enable_auto_commit=False,
                          auto_offset_reset="earliest", partition_assignment_strategy=[assignor],
-                         group_instance_id=instance, session_timeout_ms=20000 if instance else 6000,
-                         heartbeat_interval_ms=1000, max_poll_interval_ms=20000,
+                         group_instance_id=instance, session_timeout_ms=45000 if instance else 6000,
+                         heartbeat_interval_ms=1000, max_poll_interval_ms=60000,
                          metadata_max_age_ms=5000, request_timeout_ms=10000, reconnect_backoff_max_ms=500)
 
 

@@ -33,14 +33,15 @@ END_TEST
 
 START_TEST(new_address_is_told_but_the_same_data_is_not)
 {
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
     struct fake_cluster f;
 
     fake_cluster_init(&f, 2);
-    ck_assert_int_eq(zk_register_update(&f.brokers[2].reg, &f.brokers[2].node), ZK_OK);
+    ck_assert_int_eq(zk_register_update(&f.brokers[2].reg, &f.brokers[2].node, &why), ZK_OK);
     fake_cluster_run(&f);
     ck_assert_str_eq(fake_cluster_trace(&f), "");
     f.brokers[2].endpoint.port = 7777;
-    ck_assert_int_eq(zk_register_update(&f.brokers[2].reg, &f.brokers[2].node), ZK_OK);
+    ck_assert_int_eq(zk_register_update(&f.brokers[2].reg, &f.brokers[2].node, &why), ZK_OK);
     fake_cluster_run(&f);
     ck_assert_str_eq(fake_cluster_trace(&f), "UMR 1,2\n");
     ck_assert_int_eq(context_broker(&f.brokers[1].c->x, 2)->node.endpoints[0].port, 7777);

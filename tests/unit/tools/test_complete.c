@@ -10,7 +10,6 @@ static const struct opt_spec specs[] = {
     [OUTPUT] = {"output", "table|json", "how", OPT_OURS, 'o'},
     [OLD] = {"old", NULL, "for scripts", OPT_KAFKAS, 0},
 };
-static const struct opts_def def = {"about", specs, ARRAY_LEN(specs)};
 static const struct opt_spec drop_specs[] = {{"id", "N", "Which.", OPT_REQUIRED, 0}};
 static const struct args_command commands[] = {{"describe", {"Says.", NULL, 0}},
                                                {"drop", {"Drops.", drop_specs, 1}}};
@@ -23,10 +22,11 @@ static const char *words(bool as_kafka, const void *args, int argc, const char *
 {
     static char ret[256];
     struct str rest, line, word;
-    const struct complete_line q = {.flags = {args ? NULL : &def, args},
-                                    .as_kafka = as_kafka,
-                                    .argc = argc,
-                                    .argv = (char *const *)(uintptr_t)argv};
+    const struct complete_line q = {
+        .flags = {args ? NULL : specs, args ? 0 : ARRAY_LEN(specs), args},
+        .as_kafka = as_kafka,
+        .argc = argc,
+        .argv = (char *const *)(uintptr_t)argv};
 
     complete_found_deinit(&found);
     found = (struct complete_found){0};

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-enum { TOPIC, PARTITIONS, CONFIG, LIST, OUTPUT };
+enum { TOPIC, PARTITIONS, CONFIG, LIST, OUTPUT, STATE };
 
 static const struct opt_spec specs[] = {
     [TOPIC] = {"topic", "name", "a topic", 0, 't'},
@@ -12,6 +12,7 @@ static const struct opt_spec specs[] = {
     [CONFIG] = {"config", "key=value", "a setting", 0, 0},
     [LIST] = {"list", NULL, "list them", 0, 0},
     [OUTPUT] = {"output", "json", "the form", OPT_OURS, 'o'},
+    [STATE] = {"state", "states", "which", OPT_OPTIONAL, 0},
 };
 
 static const struct opts_def def = {"about", specs, ARRAY_LEN(specs)};
@@ -83,6 +84,22 @@ START_TEST(flag_without_value_ignores_one)
     ck_assert_int_eq(PARSE(true, "--list=yes"), 0);
     ck_assert(opts_has(&o, LIST));
     ck_assert_ptr_null(opts_nth(&o, LIST, 0));
+}
+END_TEST
+
+START_TEST(optional_value_is_the_next_word_that_is_no_flag)
+{
+    ck_assert_int_eq(PARSE(true, "--state", "stable", "--list"), 0);
+    ck_assert_str_eq(text(STATE), "stable");
+    ck_assert_int_eq(PARSE(true, "--state", "--list"), 0);
+    ck_assert(opts_has(&o, STATE) && opts_has(&o, LIST));
+    ck_assert_ptr_null(text(STATE));
+    ck_assert_int_eq(PARSE(true, "--list", "--state"), 0);
+    ck_assert(opts_has(&o, STATE));
+    ck_assert_int_eq(PARSE(true, "--state=", "a"), 0);
+    ck_assert_str_eq(text(STATE), "");
+    ck_assert_int_eq(PARSE(true, "--state", "-"), 0);
+    ck_assert_str_eq(text(STATE), "-");
 }
 END_TEST
 
@@ -204,6 +221,7 @@ START_TEST(help_is_sorted_and_aligned)
                            "--list                list them\n"
                            "-o, --output <json>   the form\n"
                            "-p, --partitions <N>  how many\n"
+                           "--state [states]      which\n"
                            "-t, --topic <name>    a topic\n");
     ck_assert_ptr_nonnull(strstr(kafkas, "Option                Description\n"));
     ck_assert_ptr_null(strstr(kafkas, "--output"));
@@ -233,15 +251,16 @@ START_TEST(only_the_table_of_flags_is_wanted)
     opts_deinit(&o);
     strbuf_reset(&why);
     ck_assert_int_eq(opts_parse(&o, &def, &inv, &why), -ECANCELED);
-    ck_assert_ptr_eq(flags.opts, &def);
+    ck_assert_ptr_eq(flags.specs, specs);
 }
 END_TEST
 
 TEST_MAIN("tools/opts", value_stands_behind_a_blank_or_an_equals_sign, one_dash_is_enough,
           value_may_look_like_a_flag, value_may_be_empty_and_hold_equals_signs,
-          flag_without_value_ignores_one, words_and_what_follows_two_dashes_are_kept_apart,
-          abbreviation_is_refused, missing_value_is_refused,
-          our_own_flags_are_unknown_to_kafkas_tool, letter_takes_its_value_in_the_same_word,
+          optional_value_is_the_next_word_that_is_no_flag, flag_without_value_ignores_one,
+          words_and_what_follows_two_dashes_are_kept_apart, abbreviation_is_refused,
+          missing_value_is_refused, our_own_flags_are_unknown_to_kafkas_tool,
+          letter_takes_its_value_in_the_same_word,
           unknown_flag_of_ours_is_answered_with_the_nearest,
           repeated_flag_is_refused_where_one_is_wanted, number_is_checked_when_it_is_asked_for,
           required_and_excluded_flags_are_named_in_brackets, help_is_sorted_and_aligned,

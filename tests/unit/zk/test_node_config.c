@@ -25,6 +25,7 @@ START_TEST(what_is_no_config_is_no_overrides)
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         ck_assert_int_eq(node_config_decode(bytes(texts[i]), &a, &why, &c), 0);
+        ck_assert_int_eq(c.is_unreadable, texts[i][0] != '{' && texts[i][0] != '\0');
         ck_assert_int_eq(c.count, 0);
     }
     ck_assert_int_eq(node_config_decode((struct slice){0}, &a, &why, &c), 0);

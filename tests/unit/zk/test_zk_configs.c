@@ -108,6 +108,56 @@ START_TEST(deleted_pair_takes_its_empty_parents_along)
 }
 END_TEST
 
+static const struct node_config nothing = {NULL, 0};
+
+/* There is no controller before brokers are. */
+START_TEST(bootstrapping_writes_and_notifies_at_once)
+{
+    struct zk_test z;
+
+    zk_test_init(&z);
+    ck_assert_int_eq(zk_config_bootstrap(z.s, "brokers", STR("1"), &config), ZK_OK);
+    ck_assert(zk_test_holds(&z, "/config/brokers/1", "{\"version\":1,\"config\":{\"k\":\"v\"}}"));
+    ck_assert(zk_test_holds(&z, ZK_PREFIX_CONFIG_CHANGE "0000000000",
+                            "{\"version\":2,\"entity_path\":\"brokers/1\"}"));
+    ck_assert_int_eq(zk_config_bootstrap(z.s, "brokers", STR("1"), &nothing), ZK_OK);
+    ck_assert(zk_test_holds(&z, "/config/brokers/1", "{\"version\":1,\"config\":{}}"));
+    ck_assert_int_eq(zk_store_exists(z.s, ZK_PREFIX_CONFIG_CHANGE "0000000001", NULL), ZK_OK);
+    zk_test_deinit(&z);
+}
+END_TEST
+
+START_TEST(bootstrapping_makes_what_is_missing)
+{
+    struct zk_test z;
+
+    zk_test_init(&z);
+    ck_assert_int_eq(zk_store_delete_deep(z.s, ZK_PATH_CONFIG, ZK_NO_FENCE), ZK_OK);
+    ck_assert_int_eq(zk_config_bootstrap(z.s, "users", STR("u"), &config), ZK_OK);
+    ck_assert(zk_test_holds(&z, "/config/users/u", "{\"version\":1,\"config\":{\"k\":\"v\"}}"));
+    ck_assert_int_eq(zk_store_exists(z.s, ZK_PREFIX_CONFIG_CHANGE "0000000000", NULL), ZK_OK);
+    zk_test_deinit(&z);
+}
+END_TEST
+
+START_TEST(a_user_without_settings_goes_unless_it_has_clients)
+{
+    struct zk_test z;
+
+    with_controller(&z);
+    zk_config_set(z.s, "users", STR("u"), &config);
+    zk_config_set(z.s, "users", STR("v/clients/c"), &config);
+    ck_assert_int_eq(zk_config_bootstrap(z.s, "users", STR("u"), &nothing), ZK_OK);
+    ck_assert_int_eq(zk_store_exists(z.s, "/config/users/u", NULL), ZK_NO_NODE);
+    ck_assert_int_eq(zk_config_bootstrap(z.s, "users", STR("v"), &nothing), ZK_OK);
+    ck_assert(zk_test_holds(&z, "/config/users/v", "{\"version\":1,\"config\":{}}"));
+    ck_assert_int_eq(zk_config_bootstrap(z.s, "users", STR("w"), &nothing), ZK_OK);
+    ck_assert_int_eq(zk_store_exists(z.s, "/config/users/w", NULL), ZK_NO_NODE);
+    ck_assert_int_eq(zk_store_exists(z.s, ZK_PREFIX_CONFIG_CHANGE "0000000002", NULL), ZK_OK);
+    zk_test_deinit(&z);
+}
+END_TEST
+
 struct changes {
     int count;
     char names[256];
@@ -169,5 +219,6 @@ END_TEST
 TEST_MAIN("zk/zk_configs", config_is_created_then_set,
           config_is_refused_without_a_controller_or_under_kraft,
           controller_that_moved_meanwhile_fails_the_write, many_configs_are_read_in_one_round,
-          deleted_pair_takes_its_empty_parents_along, changes_are_handled_once_each_in_order,
-          changes_go_after_fifteen_minutes)
+          deleted_pair_takes_its_empty_parents_along, bootstrapping_writes_and_notifies_at_once,
+          bootstrapping_makes_what_is_missing, a_user_without_settings_goes_unless_it_has_clients,
+          changes_are_handled_once_each_in_order, changes_go_after_fifteen_minutes)

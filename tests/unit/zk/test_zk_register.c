@@ -271,7 +271,7 @@ START_TEST(update_keeps_the_epoch)
 
     setup(&f);
     zk_register_start(&f.reg, &self, &f.why);
-    ck_assert_int_eq(zk_register_update(&f.reg, &other), ZK_OK);
+    ck_assert_int_eq(zk_register_update(&f.reg, &other, &f.why), ZK_OK);
     zk_broker_read(f.z.s, 1, &f.z.a, &b);
     ck_assert_int_eq(b.epoch, f.reg.epoch);
     ck_assert(node_broker_same(&b.node, &other));

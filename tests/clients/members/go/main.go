@@ -79,19 +79,20 @@ func process(cl *kgo.Client, fetches kgo.Fetches) {
 }
 
 func options(args []string) []kgo.Opt {
-	balancer := kgo.CooperativeStickyBalancer()
-	if args[3] == "range" {
-		balancer = kgo.RangeBalancer()
-	}
+	balancer := map[string]kgo.GroupBalancer{
+		"range": kgo.RangeBalancer(), "roundrobin": kgo.RoundRobinBalancer(), "sticky": kgo.StickyBalancer(),
+		"cooperative": kgo.CooperativeStickyBalancer(),
+	}[args[3]]
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(strings.Split(args[0], ",")...), kgo.ConsumeTopics(args[1]), kgo.ConsumerGroup(args[2]),
 		kgo.Balancers(balancer), kgo.DisableAutoCommit(), kgo.BlockRebalanceOnPoll(),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.OnPartitionsAssigned(gain),
 		kgo.OnPartitionsRevoked(lose), kgo.OnPartitionsLost(lose),
-		kgo.HeartbeatInterval(time.Second), kgo.RebalanceTimeout(20 * time.Second), kgo.MetadataMaxAge(5 * time.Second), kgo.RetryTimeout(15 * time.Second),
+		kgo.HeartbeatInterval(time.Second), kgo.RebalanceTimeout(60 * time.Second),
+		kgo.MetadataMaxAge(5 * time.Second), kgo.RetryTimeout(15 * time.Second),
 	}
 	if len(args) > 4 {
-		return append(opts, kgo.InstanceID(args[4]), kgo.SessionTimeout(20*time.Second))
+		return append(opts, kgo.InstanceID(args[4]), kgo.SessionTimeout(45*time.Second))
 	}
 	return append(opts, kgo.SessionTimeout(6*time.Second))
 }

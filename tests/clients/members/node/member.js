@@ -17,7 +17,7 @@ async function main() {
     retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 1000 },
   })
   const consumer = kafka.consumer({
-    groupId, sessionTimeout: 6000, rebalanceTimeout: 20000, heartbeatInterval: 1000, metadataMaxAge: 5000,
+    groupId, sessionTimeout: 6000, rebalanceTimeout: 60000, heartbeatInterval: 1000, metadataMaxAge: 5000,
     maxWaitTimeInMs: 200, partitionAssigners: [PartitionAssigners.roundRobin],
   })
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {

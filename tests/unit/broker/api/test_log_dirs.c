@@ -1,5 +1,6 @@
 #include "broker/api/handlers.h"
 
+#include "broker/replica/partition.h"
 #include "common/base/err.h"
 #include "common/base/mem.h"
 #include "common/wire/header.h"
@@ -51,30 +52,43 @@ static void lead(const char *topic, int32_t partition)
     ck_assert_int_eq(node_order(&one, 1, &st), 0);
 }
 
-/* The one dir's part of the answer, decoded from its bytes. */
-static struct describe_log_dirs_response_result *ask(const struct describe_log_dirs_request *body,
-                                                     int16_t version)
+/* What the API's handler answers, decoded from its bytes. */
+static void call(int16_t key, int16_t version, const void *body, const struct msg_desc *desc,
+                 void *resp)
 {
-    struct describe_log_dirs_response *resp =
-        arena_new(&req.arena, struct describe_log_dirs_response);
-
     req = (struct request){.arena = req.arena,
-                           .api_key = API_DESCRIBE_LOG_DIRS,
+                           .api_key = key,
                            .version = version,
                            .body = body,
                            .reactor = world.reactor,
                            .message = {.run = on_answer}};
     is_answered = false;
-    handle_describe_log_dirs(&b, &req);
+    api_table_find(&api_table, key)(&b, &req);
     while (!is_answered)
         reactor_turn(world.reactor, 1000);
     struct slice frame = writer_flat(req.answer), left;
-    struct request_header h = {.request_api_key = API_DESCRIBE_LOG_DIRS,
-                               .request_api_version = version};
+    struct request_header h = {.request_api_key = key, .request_api_version = version};
     int32_t correlation_id;
     ck_assert_int_eq(response_header_decode(&h, slice_from(frame, 4), &correlation_id, &left), 0);
-    ck_assert_int_eq(
-        codec_decode(&describe_log_dirs_response_desc, version, left, &req.arena, resp), 0);
+    ck_assert_int_eq(codec_decode(desc, version, left, &req.arena, resp), 0);
+}
+
+static struct describe_log_dirs_response *ask_all(const struct describe_log_dirs_request *body,
+                                                  int16_t version)
+{
+    struct describe_log_dirs_response *resp =
+        arena_new(&req.arena, struct describe_log_dirs_response);
+
+    call(API_DESCRIBE_LOG_DIRS, version, body, &describe_log_dirs_response_desc, resp);
+    return resp;
+}
+
+/* The one dir's part. */
+static struct describe_log_dirs_response_result *ask(const struct describe_log_dirs_request *body,
+                                                     int16_t version)
+{
+    struct describe_log_dirs_response *resp = ask_all(body, version);
+
     ck_assert_int_eq(resp->results_count, 1);
     return &resp->results[0];
 }
@@ -155,5 +169,54 @@ START_TEST(failed_dir_is_an_error)
 }
 END_TEST
 
-TEST_MAIN("broker/api/log_dirs", all_logs_are_told_by_topic, only_what_is_asked_for_is_told,
-          log_without_replica_has_no_lag, failed_dir_is_an_error)
+/* The request names t-0 twice, of which the last counts, and topics out of order. */
+START_TEST(replicas_are_sent_to_dirs)
+{
+    struct alter_replica_log_dirs_response resp;
+    struct describe_log_dirs_request all = {.topics_count = -1};
+    const struct describe_log_dirs_response *dirs;
+
+    world.log_dirs = 3;
+    begin();
+    lead("u", 0);
+    lead("t", 0);
+    struct node_produce *p = node_produce(&one, "t", 1, 1000, "value");
+    node_produce_free(p);
+    int home = 0;
+    while (strcmp(log_dir_path(node_partition(&one, "t", 0)->log), one.dirs[home]) != 0)
+        home++;
+    int target = (home + 1) % 3;
+    struct alter_replica_log_dirs_request_topic first[] = {{STR("u"), (int32_t[]){7}, 1},
+                                                           {STR("t"), (int32_t[]){0}, 1}},
+                                                last = {STR("t"), (int32_t[]){0, 3}, 2};
+    struct alter_replica_log_dirs_request_dir wishes[] = {{STR("nowhere"), first, 2},
+                                                          {str_of(one.dirs[target]), &last, 1}};
+    struct alter_replica_log_dirs_request body = {wishes, 2};
+    for (int16_t version = 0; version <= 2; version++) {
+        call(API_ALTER_REPLICA_LOG_DIRS, version, &body, &alter_replica_log_dirs_response_desc,
+             &resp);
+        ck_assert_int_eq(resp.results_count, 2);
+        ck_assert(str_eqz(resp.results[0].topic_name, "t"));
+        ck_assert_int_eq(resp.results[0].partitions_count, 2);
+        ck_assert_int_eq(resp.results[0].partitions[0].error_code, 0);
+        ck_assert_int_eq(resp.results[0].partitions[1].partition_index, 3);
+        ck_assert_int_eq(resp.results[0].partitions[1].error_code, UNKNOWN_TOPIC_OR_PARTITION);
+        ck_assert(str_eqz(resp.results[1].topic_name, "u"));
+        ck_assert_int_eq(resp.results[1].partitions[0].error_code, LOG_DIR_NOT_FOUND);
+    }
+    dirs = ask_all(&all, 4);
+    ck_assert_int_eq(dirs->results_count, 3);
+    const struct describe_log_dirs_response_topic *t = &dirs->results[target].topics[0];
+    ck_assert(str_eqz(t->name, "t"));
+    ck_assert(t->partitions[0].is_future_key);
+    ck_assert_int_eq(t->partitions[0].offset_lag, 1);
+    ck_assert_int_eq(t->partitions[0].partition_size, 0);
+    for (int32_t i = 0; i < dirs->results[home].topics_count; i++)
+        ck_assert(!dirs->results[home].topics[i].partitions[0].is_future_key);
+    end();
+    world.log_dirs = 0;
+}
+END_TEST
+
+TEST_MAIN("broker/api/log_dirs", all_logs_are_told_by_topic, replicas_are_sent_to_dirs,
+          only_what_is_asked_for_is_told, log_without_replica_has_no_lag, failed_dir_is_an_error)

@@ -69,7 +69,12 @@ START_TEST(malformed_and_contradicting_listeners_are_refused)
     check_refused("OTHER://h:1", NULL, NULL, "No security protocol defined for listener OTHER");
     check_refused("PLAINTEXT://h:1,PLAINTEXT://h:2", NULL, NULL, "different name");
     check_refused("PLAINTEXT://h:1,SSL://h:1", NULL, NULL, "different port");
-    check_refused("PLAINTEXT://h:1", "SSL://h:1", NULL, "subset");
+    check_refused("PLAINTEXT://h:1", "SSL://h:1", NULL, "inter.broker.listener.name");
+    check_refused("PLAINTEXT://h:1", "OTHER://h:1", NULL, "No security protocol defined");
+    check_refused("PLAINTEXT://h:1", "SSL://h:2,plaintext://h:1", NULL,
+                  "subset of the ones defined in listeners. Found SSL,PLAINTEXT. The valid options "
+                  "based on the current configuration are PLAINTEXT");
+    check_refused("SSL://h:1", "PLAINTEXT://h:1", NULL, "subset");
     check_refused("PLAINTEXT://0.0.0.0:1", NULL, NULL, "0.0.0.0");
     check_refused("PLAINTEXT://h:1", "PLAINTEXT://0.0.0.0:1", NULL, "nonroutable");
     check_refused("SSL://h:1", NULL, NULL, "inter.broker.listener.name");

@@ -1,6 +1,6 @@
 #include "broker/config/topic_conf.h"
 
-#include "broker/config/broker_conf.h"
+#include "broker/config/live_conf.h"
 
 #include "tests/support/test_main.h"
 
@@ -39,10 +39,12 @@ START_TEST(settings_tell_where_they_come_from)
 {
     struct broker_conf *b = broker("log.segment.bytes=1000\nlog.roll.hours=2\n");
     const struct topic_override o[] = {{STR("retention.ms"), STR("7")}};
+    struct live_conf *live = live_conf_new(b);
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(live);
     struct topic_setting s[64];
     int seen = 0;
 
-    topic_conf_settings(b, o, 1, s);
+    topic_conf_settings(now, o, 1, s);
     for (size_t i = 0; i < topic_option_count; i++) {
         if (strcmp(s[i].option->key, "retention.ms") == 0)
             seen += s[i].source == SOURCE_TOPIC && str_eqz(s[i].value, "7");
@@ -52,6 +54,7 @@ START_TEST(settings_tell_where_they_come_from)
             seen += s[i].source == SOURCE_DEFAULT && str_eqz(s[i].value, "7200000");
     }
     ck_assert_int_eq(seen, 3);
+    live_conf_free(live);
     broker_conf_free(b);
 }
 END_TEST

@@ -169,6 +169,29 @@ START_TEST(deleted_group_is_gone_for_good)
 END_TEST
 
 /* Somebody holds it while it is deleted: it is told, and starts anew. */
+/* A commit that is not acknowledged yet is in the log already. */
+START_TEST(commit_under_way_is_deleted_for_whoever_loads_it)
+{
+    struct offset_deletion d = {.topic = STR("t"), .partition = 0};
+    struct fake_commit alone, other;
+
+    n = (struct group_node){.has_follower = true};
+    group_node_open(&n);
+    group_node_elect(&n);
+    group_node_start_commit(&n, &alone, "whole", 0, 5);
+    group_node_start_commit(&n, &other, "one", 0, 5);
+    ck_assert_int_eq(group_cleanup_delete(n.m, STR("whole")), 0);
+    ck_assert_int_eq(group_cleanup_delete_offsets(n.m, STR("one"), &d, 1), 0);
+    group_node_run(&n, 5100);
+    ck_assert_int_eq(alone.ended + other.ended, 2);
+    ck_assert_int_eq(group_node_offset(&n, "one", 0), -1);
+    group_node_move(&n);
+    ck_assert(!is_there("whole"));
+    ck_assert_int_eq(group_node_offset(&n, "one", 0), -1);
+    end();
+}
+END_TEST
+
 START_TEST(call_that_found_a_group_before_it_was_deleted_is_refused)
 {
     struct group *g;
@@ -284,6 +307,7 @@ TEST_MAIN("broker/group/group_cleanup", group_that_only_commits_loses_each_offse
           empty_group_keeps_its_offsets_from_when_it_became_empty,
           group_with_nothing_is_dropped_however_young, group_with_a_pending_commit_stays,
           cleaner_looks_by_itself, deleted_group_is_gone_for_good,
+          commit_under_way_is_deleted_for_whoever_loads_it,
           call_that_found_a_group_before_it_was_deleted_is_refused,
           offsets_are_deleted_where_nobody_reads_them,
           offsets_of_active_groups_are_deleted_by_what_they_are, offsets_go_with_their_topic,

@@ -51,8 +51,8 @@ static void start(const char *more)
     ck_assert_int_eq(broker_conf_from_props(&props, &conf, &why), 0);
     metadata = metadata_new();
     set_brokers(3);
-    admin =
-        topic_admin_new(&(struct topic_admin_opts){.zk = zk, .metadata = metadata, .conf = conf});
+    admin = topic_admin_new(
+        &(struct topic_admin_opts){.zk = zk, .metadata = metadata, .live = live_conf_new(conf)});
 }
 
 static struct topic_creation create(struct topic_creation c)

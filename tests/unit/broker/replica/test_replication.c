@@ -1,11 +1,16 @@
 /*
  * Three replicas of one partition, a small controller, and a network that delays, cuts and breaks,
- * all in one thread from a seed: whatever is killed, cut off, asleep or elected, no record that was
- * confirmed to an acks=all producer is lost, and the logs become the same.
+ * all in one thread from a seed: whatever is killed, cut off, asleep, elected or moved to another
+ * log dir, no record that was confirmed to an acks=all producer is lost, and the logs become the
+ * same.
  */
 #include "broker/replica/alter_queue.h"
+#include "broker/replica/dir_mover.h"
 #include "broker/replica/partition.h"
 #include "broker/replica/partition_isr.h"
+#include "broker/replica/partition_move.h"
+#include "broker/replica/replica_dirs.h"
+#include "broker/replica/replica_internal.h"
 #include "common/base/containers.h"
 #include "common/base/err.h"
 #include "common/base/say.h"
@@ -41,7 +46,7 @@ static int32_t part_isr[NODES];
 static const int32_t replicas[NODES] = {1, 2, 3};
 static struct sim_record records[MAX_RECORDS];
 static int record_count;
-static int confirmed, elections;
+static int confirmed, elections, moves;
 
 static int64_t now_ms(void)
 {
@@ -397,6 +402,9 @@ static void start_node(struct sim_node *sn)
         replica_manager_env(sn->node.m)->propose = propose_write;
         replica_manager_env(sn->node.m)->ctx = sn;
     }
+    sn->node.m->mover = dir_mover_free(sn->node.m->mover);
+    sn->node.m->mover = dir_mover_new(&(struct dir_mover_opts){
+        .clock = &world.clock.clock, .max_bytes = 300, .window = {11, 1000}});
     sn->is_up = true;
 }
 
@@ -408,6 +416,27 @@ static void produce(struct sim_node *sn)
         return;
     snprintf(r->value, sizeof r->value, "r%d", record_count++);
     r->produce = node_produce(&sn->node, "t", -1, 200 + (int32_t)pick(3000), r->value);
+}
+
+/* To any of its dirs, also the one it is in. */
+static void move(struct sim_node *sn)
+{
+    struct str dir = str_of(sn->node.dirs[pick(NODE_DIRS_MAX)]);
+
+    if (sn->is_up && node_partition(&sn->node, "t", 0))
+        ck_assert_int_ne(replica_dirs_alter(sn->node.m, STR("t"), 0, dir), KAFKA_STORAGE_ERROR);
+}
+
+static void turn_movers(void)
+{
+    for (int i = 0; i < NODES; i++) {
+        struct partition *p = nodes[i].is_up ? node_partition(&nodes[i].node, "t", 0) : NULL;
+        bool was_moving = p && partition_move_dir(p);
+
+        if (was_moving && pick(8) == 0)
+            dir_mover_turn(nodes[i].node.m->mover, 0);
+        moves += was_moving && !partition_move_dir(p);
+    }
 }
 
 static void shrink(struct sim_node *sn)
@@ -437,6 +466,8 @@ static void one_event(void)
         elect(sn->node.id);
     } else if (what < 850) {
         shrink(sn);
+    } else if (what < 870) {
+        move(sn);
     }
 }
 
@@ -447,6 +478,7 @@ static void step(int64_t ms)
         deliver();
         write_states();
         watch_brokers();
+        turn_movers();
         for (int k = 0; k < 4; k++) {
             reactor_turn(world.reactor, 0);
             deliver();
@@ -505,7 +537,8 @@ static void check_records(uint64_t seed)
 static void run(uint64_t seed, enum ibp ibp)
 {
     rnd.state = seed * 0x9e3779b97f4a7c15u | 1;
-    world = (struct node_world){.ibp = ibp, .min_isr = 2, .segment_bytes = 4096};
+    world = (struct node_world){
+        .ibp = ibp, .min_isr = 2, .segment_bytes = 4096, .log_dirs = NODE_DIRS_MAX};
     world_init(&world);
     fake_broker_open(NODE_PORT + CONTROLLER, on_controller_request, NULL);
     memset(nodes, 0, sizeof nodes);
@@ -535,7 +568,8 @@ static void run(uint64_t seed, enum ibp ibp)
     drop_pending(NULL);
     world_deinit(&world);
     for (int i = 0; i < NODES; i++)
-        ck_assert_int_eq(fs_remove_tree(nodes[i].node.dir), 0);
+        for (int d = 0; d < NODE_DIRS_MAX; d++)
+            ck_assert_int_eq(fs_remove_tree(nodes[i].node.dirs[d]), 0);
 }
 
 static uint64_t number(const char *name, uint64_t otherwise)
@@ -553,10 +587,12 @@ static void run_seeds(enum ibp ibp)
     say_set_level(getenv("KLAMM_SAY") ? SAY_INFO : SAY_ERROR + 1);
     confirmed = 0;
     elections = 0;
+    moves = 0;
     for (uint64_t seed = from; seed < from + count; seed++)
         run(seed, ibp);
     ck_assert_int_gt(confirmed, 20);
     ck_assert_int_gt(elections, 5);
+    ck_assert_int_gt(moves, 5);
 }
 
 START_TEST(nothing_confirmed_is_lost)

@@ -337,7 +337,19 @@ static bool is_clean(struct log *log)
     return false;
 }
 
-START_TEST(appends_reads_and_truncations_go_on_while_threads_clean)
+static void change_settings(int round)
+{
+    struct log_manager_settings s = {.recovery_threads_per_dir = 1,
+                                     .producer_id_expiration_ms = 1000 + round,
+                                     .cleaner = b.cleaner};
+
+    s.cleaner.threads = 1 + round % 3;
+    s.cleaner.max_bytes_per_second = round % 2 ? 1e300 : 1e200;
+    s.cleaner.io_buffer_bytes = round % 4 ? 1 << 16 : 1 << 17;
+    ck_assert_int_eq(log_manager_reconfigure(b.m, &s), 0);
+}
+
+START_TEST(appends_reads_and_settings_go_on_while_threads_clean)
 {
     enum { LOGS = 3, ROUNDS = 12 };
     struct log *logs[LOGS];
@@ -364,6 +376,7 @@ START_TEST(appends_reads_and_truncations_go_on_while_threads_clean)
             fill(logs[i], 200);
             log_rest(logs[i], INT64_MAX);
         }
+        change_settings(round);
     }
     for (int i = 0; i < LOGS; i++)
         ck_assert(is_clean(logs[i]));
@@ -417,5 +430,5 @@ TEST_MAIN("broker/storage/cleaner", the_dirtiest_log_is_cleaned_first_and_rememb
           a_log_that_cannot_be_read_is_put_aside_and_others_go_on,
           retention_also_applies_where_the_policy_says_so,
           a_topic_that_is_not_compacted_is_left_alone,
-          appends_reads_and_truncations_go_on_while_threads_clean,
+          appends_reads_and_settings_go_on_while_threads_clean,
           truncation_and_deletion_while_threads_clean)

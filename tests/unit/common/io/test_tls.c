@@ -119,6 +119,62 @@ START_TEST(a_stranger_is_not_trusted)
 }
 END_TEST
 
+/* A listener that is renewed shows its new certificate to whoever comes next. */
+START_TEST(a_renewed_context_serves_the_sessions_to_come)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    struct ends e = {0}, later = {0};
+    struct tls_server *next = NULL;
+
+    make_certs();
+    const struct tls_conf old = test_tls_conf(&others, &certs);
+    const struct tls_conf conf = test_tls_conf(&certs, &certs);
+    shake(&e, &old, &conf, "localhost");
+    ck_assert_int_lt(e.client_r, 0); /* the stranger's certificate */
+    ck_assert_int_eq(tls_server_new(&conf, &why, &next), 0);
+    tls_server_renew(e.ts, next);
+    int fd[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
+    later.server = stream_tls_accept(e.ts, fd[0]);
+    later.client = stream_tls_connect(e.tc, fd[1], "localhost");
+    later.server_r = later.client_r = -EAGAIN;
+    for (int i = 0; i < 20; i++) {
+        if (later.client_r == -EAGAIN)
+            later.client_r = stream_handshake(later.client);
+        if (later.server_r == -EAGAIN)
+            later.server_r = stream_handshake(later.server);
+    }
+    ck_assert_int_eq(later.client_r, 0);
+    ck_assert_int_eq(later.server_r, 0);
+    later.server = stream_close(later.server);
+    later.client = stream_close(later.client);
+    hang_up(&e);
+}
+END_TEST
+
+/* Words of a 3.9 broker, which also names the entry of the store. */
+START_TEST(a_server_keeps_its_name_unless_told_otherwise)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    struct tls_server *one = NULL, *other = NULL;
+
+    make_certs();
+    const struct tls_conf mine = test_tls_conf(&certs, &certs);
+    const struct tls_conf strange = test_tls_conf(&others, &others);
+    ck_assert_int_eq(tls_server_new(&mine, &why, &one), 0);
+    ck_assert_int_eq(tls_server_new(&strange, &why, &other), 0);
+    ck_assert_int_eq(tls_server_check_renewal(one, one, &(struct tls_renewal){false, false}, &why),
+                     0);
+    ck_assert_int_eq(tls_server_check_renewal(one, other, &(struct tls_renewal){true, false}, &why),
+                     0);
+    ck_assert_int_eq(tls_server_check_renewal(one, other, &(struct tls_renewal){false, true}, &why),
+                     -EINVAL);
+    ck_assert_ptr_nonnull(strstr(why.s, "DistinguishedName does not match: existing={DN=CN="));
+    tls_server_free(one);
+    tls_server_free(other);
+}
+END_TEST
+
 START_TEST(the_host_name_is_checked_unless_told_otherwise)
 {
     struct ends e = {0};
@@ -273,6 +329,8 @@ START_TEST(garbage_ends_the_handshake)
 END_TEST
 
 TEST_MAIN("common/io/tls", bytes_and_files_pass_in_both_directions, a_stranger_is_not_trusted,
+          a_renewed_context_serves_the_sessions_to_come,
+          a_server_keeps_its_name_unless_told_otherwise,
           the_host_name_is_checked_unless_told_otherwise, a_required_certificate_is_required,
           versions_and_ciphers_are_those_of_the_options, pkcs12_stores_serve_as_well,
           what_cannot_be_used_is_refused_with_the_reason, garbage_ends_the_handshake)

@@ -93,5 +93,73 @@ START_TEST(free_finishes_what_was_submitted)
 }
 END_TEST
 
+/* Each of so many jobs waits until all of them run: as many threads are there. */
+struct meeting {
+    struct job job;
+    struct inbox *arrived;
+    struct inbox *go;
+    struct message message;
+    struct message onward;
+};
+
+static void meet(struct job *j)
+{
+    struct meeting *m = container_of(j, struct meeting, job);
+
+    inbox_post(m->arrived, &m->message);
+    inbox_take(m->go, INT64_MAX);
+}
+
+static void check_threads(struct workq *q, int count)
+{
+    struct meeting m[8];
+    struct inbox arrived, go;
+
+    inbox_init(&arrived);
+    inbox_init(&go);
+    for (int i = 0; i < count; i++) {
+        m[i] = (struct meeting){.job = {.work = meet}, .arrived = &arrived, .go = &go};
+        workq_submit(q, &m[i].job);
+    }
+    for (int i = 0; i < count; i++)
+        inbox_take(&arrived, INT64_MAX);
+    for (int i = 0; i < count; i++)
+        inbox_post(&go, &m[i].onward);
+    while (workq_pending(q) > 0)
+        continue;
+    inbox_deinit(&arrived);
+    inbox_deinit(&go);
+}
+
+struct resizing {
+    struct job job;
+    struct workq *q;
+};
+
+static void resize(struct job *j)
+{
+    struct resizing *r = container_of(j, struct resizing, job);
+
+    ck_assert_int_eq(workq_resize(r->q, 3), 0);
+}
+
+START_TEST(it_grows_and_shrinks_while_it_works)
+{
+    struct workq *q = NULL;
+
+    ck_assert_int_eq(workq_new("work", 1, &q), 0);
+    check_threads(q, 1);
+    ck_assert_int_eq(workq_resize(q, 8), 0);
+    check_threads(q, 8);
+    ck_assert_int_eq(workq_resize(q, 2), 0);
+    check_threads(q, 2);
+    struct resizing r = {.job = {.work = resize}, .q = q};
+    workq_submit(q, &r.job);
+    check_threads(q, 3);
+    ck_assert_int_eq(workq_resize(q, 1), 0);
+    workq_free(q);
+}
+END_TEST
+
 TEST_MAIN("common/io/workq", a_job_comes_back_on_its_reactor, without_a_reactor_it_ends_on_the_pool,
-          free_finishes_what_was_submitted)
+          free_finishes_what_was_submitted, it_grows_and_shrinks_while_it_works)
