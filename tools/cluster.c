@@ -68,17 +68,18 @@ static int set_security(struct cluster *c, const struct props *p, struct strbuf 
     return -EINVAL;
 }
 
-static int read_config(struct cluster *c, const char *path, struct strbuf *why)
+static int read_config(struct cluster *c, const struct cluster_opts *opts, struct strbuf *why)
 {
+    const char *path = opts->config_file;
+    const char *flag = opts->config_flag ? opts->config_flag : "command-config";
     CLEANUP(props_deinit) struct props p = {0};
     int line = 0, r = props_load(&p, path, &line);
 
     if (r < 0) {
         if (line)
-            strbuf_addf(why, "%s:%d: not a line of a properties file (--command-config)", path,
-                        line);
+            strbuf_addf(why, "%s:%d: not a line of a properties file (--%s)", path, line, flag);
         else
-            strbuf_addf(why, "%s: %s (--command-config)", path, strerror(-r));
+            strbuf_addf(why, "%s: %s (--%s)", path, strerror(-r), flag);
         return r;
     }
     r = set_number(&p, "request.timeout.ms", &c->request_timeout_ms, why);
@@ -129,7 +130,7 @@ int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct clu
     c->request_timeout_ms = opts->request_timeout_ms ? opts->request_timeout_ms : 30000;
     c->api_timeout_ms = opts->api_timeout_ms ? opts->api_timeout_ms : 60000;
     if (opts->config_file)
-        r = read_config(c, opts->config_file, why);
+        r = read_config(c, opts, why);
     if (opts->timeout_ms)
         c->api_timeout_ms = opts->timeout_ms;
     if (opts->tries_once)
@@ -140,6 +141,17 @@ int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct clu
         return r;
     *ret = TAKE(c);
     return 0;
+}
+
+int cluster_refused(const struct cluster_opts *opts, int r, const char *why)
+{
+    if (!opts->inv->as_kafka)
+        return tool_fail(opts->inv, "%s", why);
+    if (opts->config_file && r == -ENOENT)
+        return tool_fail(opts->inv, "%s%s\n%s", opts->said_first ? opts->said_first : "",
+                         opts->config_file, why);
+    return tool_fail(opts->inv, "%sFailed to create new KafkaAdminClient\nCaused by: %s",
+                     opts->said_first ? opts->said_first : "", why);
 }
 
 struct cluster *cluster_close(struct cluster *c)

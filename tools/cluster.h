@@ -26,6 +26,8 @@ struct cluster_opts {
     int64_t timeout_ms;         /* of each call, whatever the file says; 0: that of the file */
     bool once;                  /* as Kafka's tool too: nobody there is told at once */
     bool tries_once;            /* no call is sent twice, none waits longer than timeout_ms */
+    const char *config_flag;    /* its name where it is not command-config */
+    const char *said_first;     /* as Kafka's tool: stands in front of every error */
 };
 
 /*
@@ -35,6 +37,11 @@ struct cluster_opts {
  */
 int cluster_open(const struct cluster_opts *opts, struct strbuf *why, struct cluster **ret)
     MUST_CHECK;
+/*
+ * Says that cluster_open() failed with r, and why: as Kafka's tool in its words, the reason behind
+ * them. Returns the exit code.
+ */
+int cluster_refused(const struct cluster_opts *opts, int r, const char *why);
 /* NULL-safe, returns NULL. */
 struct cluster *cluster_close(struct cluster *c);
 void cluster_close_p(struct cluster **c);

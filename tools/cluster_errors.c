@@ -14,6 +14,8 @@ static const struct {
     {UNKNOWN_SERVER_ERROR,
      "The server experienced an unexpected error when processing the request.",
      "UnknownServerException"},
+    {OFFSET_OUT_OF_RANGE,
+     "The requested offset is not within the range of offsets maintained by the server.", NULL},
     {UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.", NULL},
     {LEADER_NOT_AVAILABLE,
      "There is no leader for this topic-partition as we are in the middle of a leadership "
@@ -32,6 +34,7 @@ static const struct {
      "available brokers.",
      NULL},
     {INVALID_REPLICA_ASSIGNMENT, "Replica assignment is invalid.", NULL},
+    {UNSUPPORTED_VERSION, "The version of API is not supported.", NULL},
     {INVALID_CONFIG, "Configuration is invalid.", "InvalidConfigurationException"},
     {NOT_CONTROLLER, "This is not the correct controller for this cluster.", NULL},
     {POLICY_VIOLATION, "Request parameters do not satisfy the configured policy.", NULL},

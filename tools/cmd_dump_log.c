@@ -23,6 +23,7 @@ enum id {
     TRANSACTIONS,
     CLUSTER_METADATA,
     REMOTE_METADATA,
+    OUTPUT,
     HELP,
     VERSION,
 };
@@ -47,6 +48,8 @@ static const struct opt_spec specs[] = {
     [CLUSTER_METADATA] = {"cluster-metadata-decoder", NULL, "for KRaft, not here", OPT_KAFKAS, 0},
     [REMOTE_METADATA] = {"remote-log-metadata-decoder", NULL, "for tiered storage, not here",
                          OPT_KAFKAS, 0},
+    [OUTPUT] = {"output", "table|json", "json: an object a line; else as Kafka's tool does",
+                OPT_OURS, 'o'},
     [HELP] = {"help", NULL, "this text", 0, 'h'},
     [VERSION] = {"version", NULL, "which version", OPT_KAFKAS, 0},
 };
@@ -128,7 +131,8 @@ static int dump_one(struct dump *d, const char *path)
     CLEANUP(dump_file_deinit) struct dump_file f = {0};
     const char *suffix = strrchr(last_part(path), '.');
 
-    printf("Dumping %s\n", path);
+    if (!d->as_json)
+        printf("Dumping %s\n", path);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (suffix && strcmp(suffix, kinds[i].suffix) == 0) {
             int r = dump_file_open(d, path, &f);
@@ -215,6 +219,7 @@ static int read_flags(struct dump *d, const struct opts *o, struct strbuf *why)
     int r = opts_require(o, FILES, why);
 
     r = r < 0 ? r : refuse_foreign(o, why);
+    r = r < 0 ? r : opts_json(o, OUTPUT, &d->as_json, why);
     r = r < 0 ? r : opts_i32(o, MAX_BYTES, &d->max_bytes, why);
     r = r < 0 ? r : opts_i32(o, MAX_MESSAGE_SIZE, &d->max_message_size, why);
     r = r < 0 ? r : read_decoder(o, KEY_DECODER, &d->key_decoder, why);

@@ -5,6 +5,7 @@
 #include "common/base/mem.h"
 #include "tools/cluster.h"
 #include "tools/opts.h"
+#include "tools/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ enum log_dirs_opt {
     LD_DESCRIBE,
     LD_TOPICS,
     LD_BROKERS,
+    LD_OUTPUT,
     LD_HELP,
     LD_VERSION,
 };
@@ -28,6 +30,8 @@ static const struct opt_spec specs[] = {
                      0},
     [LD_TOPICS] = {"topic-list", "a,b,...", "only replicas of these topics", 0, 't'},
     [LD_BROKERS] = {"broker-list", "1,2,...", "only these brokers", 0, 0},
+    [LD_OUTPUT] = {"output", "table|json", "how it is printed; else as Kafka's tool does", OPT_OURS,
+                   'o'},
     [LD_HELP] = {"help", NULL, "show this", 0, 'h'},
     [LD_VERSION] = {"version", NULL, "print the version of Kafka that this follows", 0, 0},
 };
@@ -42,6 +46,9 @@ struct log_dirs {
     struct arena arena;
     struct strbuf why;
     struct strbuf json;
+    struct table table; /* in its place where --output is given */
+    bool is_table;      /* it is */
+    bool as_json;       /* the table */
     int32_t *brokers;
     int32_t count;
 };
@@ -137,7 +144,7 @@ static int find_brokers(struct log_dirs *ld)
         ld->count = all_count;
         return 0;
     }
-    r = read_list(ld, text);
+    r = opts_blame(ld->o, LD_BROKERS, read_list(ld, text), &ld->why);
     return r ? r : check_known(ld, all, all_count);
 }
 
@@ -200,6 +207,63 @@ static void add_dir(struct log_dirs *ld, const char *topics,
     strbuf_addz(sb, "}");
 }
 
+/* ---- the same as a table ---- */
+
+static void start_table(struct table *t)
+{
+    table_add(t, "BROKER", true);
+    table_add(t, "LOG-DIR", false);
+    table_add(t, "TOPIC", false);
+    table_add(t, "PARTITION", true);
+    table_add(t, "SIZE", true);
+    table_add(t, "OFFSET-LAG", true);
+    table_add(t, "FUTURE", false);
+    table_add(t, "TROUBLE", false);
+}
+
+static void add_replica(struct table *t, int32_t broker,
+                        const struct describe_log_dirs_response_result *dir, struct str topic,
+                        const struct describe_log_dirs_response_partition *part)
+{
+    table_cell(t, "%d", broker);
+    table_cell(t, "%.*s", STR_ARG(dir->log_dir));
+    table_cell(t, "%.*s", STR_ARG(topic));
+    table_cell(t, "%d", part->partition_index);
+    table_cell(t, "%" PRId64, part->partition_size);
+    table_cell(t, "%" PRId64, part->offset_lag);
+    table_cell(t, "%s", part->is_future_key ? "yes" : "no");
+    table_cell(t, "%s", "");
+}
+
+/* A dir that is broken, or has nothing in it that is wanted, is a row of its own. */
+static void add_empty(struct table *t, int32_t broker,
+                      const struct describe_log_dirs_response_result *dir)
+{
+    table_cell(t, "%d", broker);
+    table_cell(t, "%.*s", STR_ARG(dir->log_dir));
+    for (int i = 0; i < 5; i++)
+        table_cell(t, "-");
+    table_cell(t, "%s", dir->error_code ? cluster_error_text(dir->error_code, STR_NULL).p : "");
+}
+
+static void add_rows(struct log_dirs *ld, const char *topics, int32_t broker,
+                     const struct describe_log_dirs_response_result *dir)
+{
+    bool none = true;
+
+    for (int32_t t = 0; t < dir->topics_count; t++) {
+        const struct describe_log_dirs_response_topic *topic = &dir->topics[t];
+        for (int32_t p = 0; is_wanted(topics, topic->name) && p < topic->partitions_count; p++) {
+            add_replica(&ld->table, broker, dir, topic->name, &topic->partitions[p]);
+            none = false;
+        }
+    }
+    if (none)
+        add_empty(&ld->table, broker, dir);
+}
+
+/* ---- asking ---- */
+
 static int add_broker(struct log_dirs *ld, const char *topics, int32_t broker)
 {
     struct describe_log_dirs_request req;
@@ -217,6 +281,8 @@ static int add_broker(struct log_dirs *ld, const char *topics, int32_t broker)
         strbuf_addf(&ld->why, "%.*s", STR_ARG(cluster_error_text(resp->error_code, STR_NULL)));
         return resp->error_code;
     }
+    for (int32_t i = 0; ld->is_table && i < resp->results_count; i++)
+        add_rows(ld, topics, broker, &resp->results[i]);
     strbuf_addf(&ld->json, "{\"broker\":%d,\"logDirs\":[", broker);
     for (int32_t i = 0; i < resp->results_count; i++) {
         if (i)
@@ -237,7 +303,10 @@ static int describe(struct log_dirs *ld)
     if (r)
         return r;
     add_ids(&ids, ld->brokers, ld->count);
-    puts("Querying brokers for log directories information");
+    if (ld->is_table)
+        start_table(&ld->table);
+    else
+        puts("Querying brokers for log directories information");
     strbuf_addz(&ld->json, "{\"brokers\":[");
     for (int32_t i = 0; r == 0 && i < ld->count; i++) {
         if (i)
@@ -246,6 +315,10 @@ static int describe(struct log_dirs *ld)
     }
     if (r)
         return r;
+    if (ld->is_table) {
+        (ld->as_json ? table_print_json : table_print)(&ld->table, stdout);
+        return 0;
+    }
     printf("Received log directory information from brokers %s\n%s],\"version\":1}\n",
            ids.len ? ids.s : "", ld->json.s);
     return 0;
@@ -257,6 +330,8 @@ static int run(struct log_dirs *ld)
     int r = opts_text(ld->o, LD_CONFIG_FILE, &co.config_file, &ld->why);
 
     r = r < 0 ? r : opts_text(ld->o, LD_BOOTSTRAP, &co.bootstrap, &ld->why);
+    r = r < 0 ? r : opts_json(ld->o, LD_OUTPUT, &ld->as_json, &ld->why);
+    ld->is_table = opts_has(ld->o, LD_OUTPUT);
     if (r < 0)
         return tool_misused(ld->o->inv, "%s", ld->why.s);
     r = cluster_open(&co, &ld->why, &ld->cluster);
@@ -283,6 +358,7 @@ int cmd_log_dirs(const struct invocation *inv)
         code = check(&ld) < 0 ? opts_usage(&o, ld.why.s) : run(&ld);
     cluster_close(ld.cluster);
     arena_deinit(&ld.arena);
+    table_deinit(&ld.table);
     strbuf_deinit(&ld.json);
     strbuf_deinit(&ld.why);
     return code;

@@ -23,6 +23,9 @@ enum reassign_opt {
     RA_TIMEOUT,
     RA_ADDITIONAL,
     RA_KEEP_THROTTLES,
+    RA_OUTPUT,
+    RA_DRY_RUN,
+    RA_WAIT,
     RA_HELP,
     RA_VERSION,
 };
@@ -60,6 +63,13 @@ static const struct opt_spec specs[] = {
                        "throttle",
                        0, 0},
     [RA_KEEP_THROTTLES] = {"preserve-throttles", NULL, "do not lift throttles", 0, 0},
+    [RA_OUTPUT] = {"output", "table|json",
+                   "how --list, --verify and --dry-run print; else as Kafka's tool does", OPT_OURS,
+                   'o'},
+    [RA_DRY_RUN] = {"dry-run", NULL, "of --execute and --cancel: only say what would be done",
+                    OPT_OURS, 0},
+    [RA_WAIT] = {"wait", NULL, "of --verify: until nothing of the plan moves any more", OPT_OURS,
+                 0},
     [RA_HELP] = {"help", NULL, "show this", 0, 'h'},
     [RA_VERSION] = {"version", NULL, "print the version of Kafka that this follows", 0, 0},
 };
@@ -71,7 +81,7 @@ static const struct opts_def def = {"This tool helps to move topic partitions be
 static const struct {
     int id;
     int required[3];
-    int permitted[7];
+    int permitted[9];
 } actions[] = {
     {RA_GENERATE,
      {RA_TOPICS_FILE, RA_BROKERS, NO_OPT},
@@ -79,12 +89,14 @@ static const struct {
     {RA_EXECUTE,
      {RA_FILE, NO_OPT},
      {RA_ADDITIONAL, RA_BOOTSTRAP, RA_CONFIG_FILE, RA_THROTTLE, RA_DIR_THROTTLE, RA_TIMEOUT,
-      NO_OPT}},
-    {RA_VERIFY, {RA_FILE, NO_OPT}, {RA_BOOTSTRAP, RA_CONFIG_FILE, RA_KEEP_THROTTLES, NO_OPT}},
+      RA_OUTPUT, RA_DRY_RUN, NO_OPT}},
+    {RA_VERIFY,
+     {RA_FILE, NO_OPT},
+     {RA_BOOTSTRAP, RA_CONFIG_FILE, RA_KEEP_THROTTLES, RA_OUTPUT, RA_WAIT, NO_OPT}},
     {RA_CANCEL,
      {RA_FILE, NO_OPT},
-     {RA_BOOTSTRAP, RA_CONFIG_FILE, RA_KEEP_THROTTLES, RA_TIMEOUT, NO_OPT}},
-    {RA_LIST, {NO_OPT}, {RA_BOOTSTRAP, RA_CONFIG_FILE, NO_OPT}},
+     {RA_BOOTSTRAP, RA_CONFIG_FILE, RA_KEEP_THROTTLES, RA_TIMEOUT, RA_DRY_RUN, NO_OPT}},
+    {RA_LIST, {NO_OPT}, {RA_BOOTSTRAP, RA_CONFIG_FILE, RA_OUTPUT, NO_OPT}},
 };
 
 static bool has_id(const int *list, int id)
@@ -167,6 +179,8 @@ static int act(struct reassign *ra, int action)
         r = read_file(ra, action == RA_GENERATE ? RA_TOPICS_FILE : RA_FILE, &file);
     if (r < 0)
         return r;
+    ra->file_id = action == RA_GENERATE ? RA_TOPICS_FILE : RA_FILE;
+    ra->brokers_id = RA_BROKERS;
     switch (action) {
     case RA_GENERATE:
         r = opts_text(ra->o, RA_BROKERS, &brokers, &ra->why);
@@ -176,7 +190,8 @@ static int act(struct reassign *ra, int action)
     case RA_EXECUTE:
         return reassign_execute(ra, strbuf_str(&file));
     case RA_VERIFY:
-        return reassign_verify(ra, strbuf_str(&file));
+        return opts_has(ra->o, RA_WAIT) ? reassign_wait(ra, strbuf_str(&file))
+                                        : reassign_verify(ra, strbuf_str(&file));
     case RA_CANCEL:
         return reassign_cancel(ra, strbuf_str(&file));
     default:
@@ -188,6 +203,7 @@ static int read_numbers(struct reassign *ra)
 {
     int r = opts_i64(ra->o, RA_THROTTLE, &ra->throttle, &ra->why);
 
+    r = r < 0 ? r : opts_json(ra->o, RA_OUTPUT, &ra->as_json, &ra->why);
     r = r < 0 ? r : opts_i64(ra->o, RA_DIR_THROTTLE, &ra->dir_throttle, &ra->why);
     return r < 0 ? r : opts_i64(ra->o, RA_TIMEOUT, &ra->timeout_ms, &ra->why);
 }
@@ -205,6 +221,8 @@ static int run(struct reassign *ra, int action)
         return ra->o->inv->as_kafka ? fail(ra) : tool_misused(ra->o->inv, "%s", ra->why.s);
     ra->is_additional = opts_has(ra->o, RA_ADDITIONAL);
     ra->keeps_throttles = opts_has(ra->o, RA_KEEP_THROTTLES);
+    ra->is_table = opts_has(ra->o, RA_OUTPUT);
+    ra->dry_run = opts_has(ra->o, RA_DRY_RUN);
     r = cluster_open(&co, &ra->why, &ra->cluster);
     r = r ? r : act(ra, action);
     return r == 0 ? tool_done(ra->o->inv) : fail(ra);

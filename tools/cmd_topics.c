@@ -63,6 +63,11 @@ static const struct opt_spec specs[] = {
                        "how to print --list and --describe; else as "
                        "Kafka's tool does",
                        OPT_OURS, 'o'},
+    [TOPICS_DRY_RUN] = {"dry-run", NULL,
+                        "of --create, --alter and --delete: let the brokers check it, change "
+                        "nothing",
+                        OPT_OURS, 0},
+    [TOPICS_WAIT] = {"wait", NULL, "of --delete: until the topics are gone", OPT_OURS, 0},
     [TOPICS_HELP] = {"help", NULL, "show this", 0, 'h'},
     [TOPICS_VERSION] = {"version", NULL, "print the version of Kafka that this follows", 0, 0},
 };
@@ -145,6 +150,8 @@ static int check_clashes(struct topics *t)
         {TOPICS_IF_EXISTS, {CREATE, LIST, -1}},
         {TOPICS_IF_NOT_EXISTS, {ALTER, DESCRIBE, LIST, DELETE, -1}},
         {TOPICS_EXCLUDE_INTERNAL, {ALTER, CREATE, DELETE, -1}},
+        {TOPICS_DRY_RUN, {DESCRIBE, LIST, -1}},
+        {TOPICS_WAIT, {ALTER, CREATE, DESCRIBE, LIST, TOPICS_DRY_RUN, -1}},
     };
     static const int with_assignment[] = {TOPICS_PARTITIONS, TOPICS_REPLICATION, -1};
     int r = 0;

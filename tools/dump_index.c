@@ -54,6 +54,14 @@ static int check_length(const struct dump *d, const struct dump_file *f, size_t 
                      f->full_path, f->size, entry_size);
 }
 
+static void say_sane(const struct dump *d, const struct dump_file *f)
+{
+    if (d->as_json)
+        dump_json_numbers(f, "sane", NULL, 0);
+    else
+        printf("%s passed sanity check.\n", f->path);
+}
+
 static int offset_index_is_sane(const struct dump *d, const struct dump_file *f,
                                 const struct strbuf *bytes)
 {
@@ -66,7 +74,7 @@ static int offset_index_is_sane(const struct dump *d, const struct dump_file *f,
                          f->full_path, last.offset, f->base);
     int r = check_length(d, f, OFFSET_ENTRY);
     if (r == 0)
-        printf("%s passed sanity check.\n", f->path);
+        say_sane(d, f);
     return r;
 }
 
@@ -118,7 +126,11 @@ static int walk_offset_index(struct dump *d, const struct dump_file *f, const st
             break;
         if (last != e.offset)
             add_in_front(&mismatches, e.offset, last);
-        if (!d->verify_only)
+        if (!d->verify_only && d->as_json)
+            dump_json_numbers(
+                f, "offset_index_entry",
+                (const struct dump_number[]){{"offset", e.offset}, {"position", e.pos}}, 2);
+        else if (!d->verify_only)
             printf("offset: %" PRId64 " position: %" PRId64 "\n", e.offset, e.pos);
     }
     if (mismatches.len > 0)
@@ -138,7 +150,8 @@ int dump_offset_index(struct dump *d, const struct dump_file *f)
     if (r != 0)
         return r;
     if (bytes.len < OFFSET_ENTRY) {
-        printf("%s is empty.\n", f->path);
+        if (!d->as_json)
+            printf("%s is empty.\n", f->path);
         return 0;
     }
     if (d->sanity_only)
@@ -183,7 +196,7 @@ static int time_index_is_sane(const struct dump *d, const struct dump_file *f,
     }
     int r = check_length(d, f, TIME_ENTRY);
     if (r == 0)
-        printf("%s passed sanity check.\n", f->path);
+        say_sane(d, f);
     return r;
 }
 
@@ -302,7 +315,11 @@ static int walk_time_index(struct time_walk *w, const struct strbuf *bytes)
         if (r < 0)
             return tool_fail(w->d->inv, "%s: the batch of offset %" PRId64 " cannot be read: %s",
                              w->log->path, e.offset, strerror(-r));
-        if (!w->d->verify_only)
+        if (!w->d->verify_only && w->d->as_json)
+            dump_json_numbers(
+                w->f, "time_index_entry",
+                (const struct dump_number[]){{"timestamp", e.timestamp}, {"offset", e.offset}}, 2);
+        else if (!w->d->verify_only)
             printf("timestamp: %" PRId64 " offset: %" PRId64 "\n", e.timestamp, e.offset);
         previous = e.timestamp;
     }
@@ -331,6 +348,23 @@ int dump_time_index(struct dump *d, const struct dump_file *f)
 
 /* ---- .txnindex, .snapshot ---- */
 
+static void print_aborted(const struct dump *d, const struct dump_file *f, const uint8_t *p)
+{
+    const struct dump_number v[] = {
+        {"producer_id", (int64_t)be64_read(p + 2)},
+        {"first_offset", (int64_t)be64_read(p + 10)},
+        {"last_offset", (int64_t)be64_read(p + 18)},
+        {"last_stable_offset", (int64_t)be64_read(p + 26)},
+    };
+
+    if (d->as_json)
+        dump_json_numbers(f, "aborted_transaction", v, ARRAY_LEN(v));
+    else
+        printf("version: %d producerId: %" PRId64 " firstOffset: %" PRId64 " lastOffset: %" PRId64
+               " lastStableOffset: %" PRId64 "\n",
+               (int16_t)be16_read(p), v[0].value, v[1].value, v[2].value, v[3].value);
+}
+
 int dump_txn_index(struct dump *d, const struct dump_file *f)
 {
     CLEANUP(strbuf_deinit) struct strbuf bytes = {0};
@@ -345,12 +379,25 @@ int dump_txn_index(struct dump *d, const struct dump_file *f)
                              "Unexpected aborted transaction version %d in transaction index %s, "
                              "current version is 0",
                              version, f->full_path);
-        printf("version: %d producerId: %" PRId64 " firstOffset: %" PRId64 " lastOffset: %" PRId64
-               " lastStableOffset: %" PRId64 "\n",
-               version, (int64_t)be64_read(p + 2), (int64_t)be64_read(p + 10),
-               (int64_t)be64_read(p + 18), (int64_t)be64_read(p + 26));
+        print_aborted(d, f, p);
     }
     return r;
+}
+
+static void print_producer_json(void *ctx, const struct producer_info *p)
+{
+    const struct dump_number v[] = {
+        {"producer_id", p->producer_id},
+        {"producer_epoch", p->epoch},
+        {"coordinator_epoch", p->coordinator_epoch},
+        {"current_txn_first_offset", p->txn_first_offset},
+        {"last_timestamp", p->last_timestamp},
+        {"first_sequence", p->first_sequence},
+        {"last_sequence", p->last_sequence},
+        {"last_offset", p->last_offset},
+    };
+
+    dump_json_numbers(ctx, "producer", v, ARRAY_LEN(v));
 }
 
 static void print_producer(void *ctx UNUSED, const struct producer_info *p)
@@ -396,7 +443,8 @@ int dump_snapshot(struct dump *d, const struct dump_file *f)
     if (r != 0)
         return r;
     struct slice all = slice_of_str(strbuf_str(&bytes));
-    if (producer_snapshot_parse(all, print_producer, NULL, &why) < 0)
+    if (producer_snapshot_parse(all, d->as_json ? print_producer_json : print_producer,
+                                (void *)(uintptr_t)f, &why) < 0)
         say_why_not(all, why);
     return 0;
 }

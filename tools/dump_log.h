@@ -39,6 +39,7 @@ struct dump {
     bool skip_metadata;
     bool verify_only;
     bool sanity_only;
+    bool as_json; /* dump_json.c prints in place of Kafka's lines */
     int32_t max_bytes;
     int32_t max_message_size;
     enum dump_decoder key_decoder;
@@ -95,3 +96,19 @@ void dump_text_deinit(struct dump_text *t);
 /* -EINVAL and why where Kafka's tool would give up. */
 int dump_decode(const struct dump *d, const struct record *rec, struct dump_text *ret,
                 struct strbuf *why) MUST_CHECK;
+
+/* ---- dump_json.c ---- */
+
+struct dump_number {
+    const char *name;
+    int64_t value;
+};
+
+struct record_iter;
+
+void dump_json_numbers(const struct dump_file *f, const char *type, const struct dump_number *v,
+                       size_t count);
+void dump_json_batch(const struct dump_file *f, const struct batch *b, uint64_t pos);
+/* text: NULL where keys and values are not printed. */
+void dump_json_record(const struct dump_file *f, const struct record_iter *it,
+                      const struct record *rec, const struct dump_text *text);

@@ -183,12 +183,26 @@ static void note_offset(struct segment_dump *s, int64_t offset)
     s->last_offset = offset;
 }
 
+static int print_record_json(struct segment_dump *s, const struct record_iter *it,
+                             const struct record *rec)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    bool data = s->d->print_data && !batch_is_control(&it->batch);
+
+    if (data && dump_decode(s->d, rec, &s->text, &why) < 0)
+        return tool_fail(s->d->inv, "%s: %s", s->f->path, why.s);
+    dump_json_record(s->f, it, rec, data ? &s->text : NULL);
+    return 0;
+}
+
 static int print_record(struct segment_dump *s, const struct record_iter *it,
                         const struct record *rec)
 {
     int r = 0;
 
     note_offset(s, rec->offset);
+    if (s->d->as_json)
+        return print_record_json(s, it, rec);
     if (!s->d->skip_metadata)
         print_metadata(it, rec);
     if (s->d->print_data && !batch_is_control(&it->batch))
@@ -221,8 +235,8 @@ static void say_end(const struct segment_dump *s, uint64_t valid)
     const struct dump *d = s->d;
 
     if (s->f->size > valid && d->max_bytes == INT32_MAX)
-        printf("Found %" PRIu64 " invalid bytes at the end of %s\n", s->f->size - valid,
-               s->f->name);
+        fprintf(d->as_json ? stderr : stdout, "Found %" PRIu64 " invalid bytes at the end of %s\n",
+                s->f->size - valid, s->f->name);
     if (s->gaps.len > 0)
         strbuf_addf(&s->d->late[LATE_GAPS], "Non-consecutive offsets in %s\n%s", s->f->full_path,
                     s->gaps.s);
@@ -248,9 +262,13 @@ int dump_segment(struct dump *d, const struct dump_file *f)
     int r;
 
     say_old_decoders(d);
-    printf("Log starting offset: %" PRId64 "\n", f->base);
+    if (!d->as_json)
+        printf("Log starting offset: %" PRId64 "\n", f->base);
     for (; (r = dump_reader_next(&reader, &b)) == 1; pos = reader.pos) {
-        print_batch(&b, pos);
+        if (d->as_json)
+            dump_json_batch(f, &b, pos);
+        else
+            print_batch(&b, pos);
         if (d->is_deep && (r = print_records(&s, &b, pos)) != 0)
             return r;
     }

@@ -29,26 +29,26 @@ static int find(const struct opts *o, struct str name)
     return -1;
 }
 
-static void add(struct opts *o, int id, const char *value)
+void opts_add(struct opts *o, int id, const char *value)
 {
     xgrow(o->v, o->cap, o->count + 1);
     o->v[o->count++] = (struct opt_value){id, value};
 }
 
-static const char *nearest(const struct opts *o, struct str name)
+const char *opts_nearest(const struct opts_def *def, struct str name)
 {
     struct nearest near = nearest_to(name);
 
-    for (int i = 0; i < o->def->count; i++) {
-        if (!(o->def->specs[i].flags & OPT_KAFKAS))
-            nearest_try(&near, o->def->specs[i].name);
+    for (int i = 0; i < def->count; i++) {
+        if (!(def->specs[i].flags & OPT_KAFKAS))
+            nearest_try(&near, def->specs[i].name);
     }
     return near.best;
 }
 
 static int unknown(const struct opts *o, struct str name, struct strbuf *why)
 {
-    const char *near = o->inv->as_kafka ? NULL : nearest(o, name);
+    const char *near = o->inv->as_kafka ? NULL : opts_nearest(o->def, name);
 
     strbuf_addf(why, "%.*s is not a recognized option", STR_ARG(name));
     if (near)
@@ -64,7 +64,7 @@ static bool take_letter(struct opts *o, const char *word)
     int id = find(o, (struct str){word + 1, 1});
     if (id < 0 || !o->def->specs[id].arg)
         return false;
-    add(o, id, word + 2);
+    opts_add(o, id, word + 2);
     return true;
 }
 
@@ -86,20 +86,20 @@ static int take_flag(struct opts *o, int *at, struct strbuf *why)
     if (id < 0)
         return take_letter(o, word) ? 0 : unknown(o, name, why);
     if (!o->def->specs[id].arg) {
-        add(o, id, NULL);
+        opts_add(o, id, NULL);
         return 0;
     }
     bool is_last = *at + 1 == o->inv->argc;
     if (!eq && (o->def->specs[id].flags & OPT_OPTIONAL) &&
         (is_last || looks_like_flag(o->inv->argv[*at + 1]))) {
-        add(o, id, NULL);
+        opts_add(o, id, NULL);
         return 0;
     }
     if (!eq && is_last) {
         strbuf_addf(why, "Option %s requires an argument", o->def->specs[id].name);
         return -EINVAL;
     }
-    add(o, id, eq ? eq + 1 : o->inv->argv[++*at]);
+    opts_add(o, id, eq ? eq + 1 : o->inv->argv[++*at]);
     return 0;
 }
 
@@ -109,10 +109,15 @@ int opts_parse(struct opts *o, const struct opts_def *def, const struct invocati
     bool ended = false;
 
     *o = (struct opts){.def = def, .inv = inv};
+    if (inv->wanted) {
+        *inv->wanted = (struct tool_flags){.specs = def->specs, .count = def->count};
+        strbuf_addz(why, "only the flags are wanted");
+        return -ECANCELED;
+    }
     for (int i = 0; i < inv->argc; i++) {
         const char *word = inv->argv[i];
         if (ended || !looks_like_flag(word)) {
-            add(o, -1, word);
+            opts_add(o, -1, word);
         } else if (strcmp(word, "--") == 0) {
             ended = true;
         } else {
@@ -186,6 +191,15 @@ int opts_i32(const struct opts *o, int id, int32_t *ret, struct strbuf *why)
     }
     *ret = (int32_t)wide;
     return 0;
+}
+
+int opts_blame(const struct opts *o, int id, int r, struct strbuf *why)
+{
+    const char *value = opts_nth(o, id, 0);
+
+    if (r != 0 && !o->inv->as_kafka && why->len && value)
+        strbuf_addf(why, " (--%s %s)", o->def->specs[id].name, value);
+    return r;
 }
 
 int opts_json(const struct opts *o, int id, bool *ret, struct strbuf *why)

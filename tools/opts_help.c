@@ -89,8 +89,15 @@ void opts_help(const struct opts_def *def, const struct invocation *inv, FILE *o
     print_table(def, inv->as_kafka, out);
 }
 
+void opts_help_flags(const struct opts_def *def, const struct invocation *inv, FILE *out)
+{
+    print_table(def, inv->as_kafka, out);
+}
+
 int opts_usage(const struct opts *o, const char *message)
 {
+    if (o->inv->wanted)
+        return TOOL_FAILED;
     if (!o->inv->as_kafka)
         return tool_misused(o->inv, "%s (%s --help shows the flags)", message, o->inv->program);
     fprintf(stderr, "%s\n", message);

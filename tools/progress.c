@@ -35,18 +35,49 @@ static void print(const struct progress *p, uint64_t records, uint64_t bytes)
             seconds > 0 ? (double)records / seconds : 0.0);
 }
 
-void progress_at(struct progress *p, uint64_t records, uint64_t bytes)
+/* True, and the cursor stands where the line begins, when it is time to draw. */
+static bool is_time(struct progress *p)
 {
     int64_t now = p->shown ? clock_mono_us(&clock_system) : 0;
 
     if (!p->shown || now < p->next_us)
-        return;
-    fputc('\r', stderr);
-    print(p, records, bytes);
-    fputs("\033[K", stderr);
-    fflush(stderr);
+        return false;
     p->drawn = true;
     p->next_us = now + REDRAW_US;
+    fputc('\r', stderr);
+    return true;
+}
+
+static void drawn(void)
+{
+    fputs("\033[K", stderr);
+    fflush(stderr);
+}
+
+void progress_at(struct progress *p, uint64_t records, uint64_t bytes)
+{
+    if (!is_time(p))
+        return;
+    print(p, records, bytes);
+    drawn();
+}
+
+double progress_left(uint64_t done, uint64_t wanted, double seconds)
+{
+    return done && wanted > done ? seconds * (double)(wanted - done) / (double)done : -1;
+}
+
+void progress_things(struct progress *p, const char *things, uint64_t done)
+{
+    if (!is_time(p))
+        return;
+    double seconds = progress_seconds(p), left = progress_left(done, p->wanted, seconds);
+
+    fprintf(stderr, "%s %" PRIu64 " of %" PRIu64 " %s, %.1f s", p->verb, done, p->wanted, things,
+            seconds);
+    if (left >= 0)
+        fprintf(stderr, ", about %.0f s left", left);
+    drawn();
 }
 
 void progress_wipe(struct progress *p)

@@ -68,6 +68,11 @@ struct reassign {
     int64_t timeout_ms;
     bool is_additional;
     bool keeps_throttles;
+    bool is_table; /* --output: list and verify print a table */
+    bool as_json;  /* of which the rows are JSON */
+    bool dry_run;  /* execute, cancel: say what would be done */
+    int file_id;   /* the flags that name the file and the brokers, for messages */
+    int brokers_id;
 };
 
 /* ---- reassign_plan.c; pure ---- */
@@ -89,6 +94,8 @@ int plan_parse_topics(struct str json, struct arena *a, struct str **ret, size_t
 int plan_order(struct str topic, int32_t partition, struct str other, int32_t other_partition);
 void replica_ids_print(const struct replica_ids *ids, const char *separator, struct strbuf *out);
 bool replica_ids_has(const struct replica_ids *ids, int32_t id);
+/* The same, in the same order. */
+bool replica_ids_eq(const struct replica_ids *a, const struct replica_ids *b);
 
 /* ---- reassign_cluster.c ---- */
 
@@ -113,6 +120,26 @@ int reassign_execute(struct reassign *ra, struct str json) MUST_CHECK;
 int reassign_verify(struct reassign *ra, struct str json) MUST_CHECK;
 int reassign_cancel(struct reassign *ra, struct str json) MUST_CHECK;
 int reassign_list(struct reassign *ra) MUST_CHECK;
+/* Verify, again and again until nothing of the plan is under way; how far it is, meanwhile. */
+int reassign_wait(struct reassign *ra, struct str json) MUST_CHECK;
+
+/* ---- reassign_print.c ---- */
+
+struct dir_status;
+
+void reassign_print_list(const struct reassign *ra, const struct runnings *running);
+/* How the partitions and the directories of a plan are. */
+struct reassign_states {
+    const struct plan *plan;
+    const struct plan *current;
+    const struct runnings *running;
+    const struct dir_status *dirs;
+    size_t dir_count;
+};
+void reassign_print_states(const struct reassign *ra, const struct reassign_states *s);
+/* What --execute would do. */
+void reassign_print_plan(const struct reassign *ra, const struct plan *plan,
+                         const struct plan *current);
 
 /* ---- reassign_throttle.c ---- */
 

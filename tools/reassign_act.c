@@ -3,7 +3,11 @@
  * in its order
  */
 #include "common/base/err.h"
+#include "tools/progress.h"
 #include "tools/reassign.h"
+#include "tools/stop.h"
+
+enum { WAIT_MS = 500 };
 
 static const char existing[] =
     "Cannot execute because there is an existing partition assignment.  Use --additional to "
@@ -15,6 +19,11 @@ static void print_partitions(const struct plan *p)
 {
     for (size_t i = 0; i < p->count; i++)
         printf("%s%.*s-%d", i ? "," : "", STR_ARG(p->v[i].topic), p->v[i].partition);
+}
+
+static int read_plan(struct reassign *ra, struct str json, struct plan *ret)
+{
+    return opts_blame(ra->o, ra->file_id, plan_parse(json, &ra->arena, ret, &ra->why), &ra->why);
 }
 
 /* ---- execute ---- */
@@ -112,9 +121,9 @@ int reassign_execute(struct reassign *ra, struct str json)
     struct plan plan, current;
     struct runnings running;
     struct dir_moves moves;
-    int r = plan_parse(json, &ra->arena, &plan, &ra->why);
+    int r = read_plan(ra, json, &plan);
 
-    r = r ? r : plan_check(&plan, &ra->why);
+    r = r ? r : opts_blame(ra->o, ra->file_id, plan_check(&plan, &ra->why), &ra->why);
     r = r ? r : reassign_running(ra, NULL, &running);
     if (r)
         return r;
@@ -129,18 +138,16 @@ int reassign_execute(struct reassign *ra, struct str json)
     r = r ? r : find_current(ra, &plan, &current);
     if (r)
         return r;
+    if (ra->dry_run) {
+        reassign_print_plan(ra, &plan, &current);
+        return 0;
+    }
     print_current(&current);
     r = throttle(ra, &(struct throttling){&plan, &current, &running}, &moves);
     return r ? r : start(ra, &plan, &moves);
 }
 
 /* ---- verify ---- */
-
-static bool same_replicas(const struct replica_ids *a, const struct replica_ids *b)
-{
-    return a->count == b->count &&
-           (a->count == 0 || memcmp(a->v, b->v, (size_t)a->count * sizeof *a->v) == 0);
-}
 
 static void print_state(const struct plan_entry *e, const struct running *run,
                         const struct plan_entry *now)
@@ -155,7 +162,7 @@ static void print_state(const struct plan_entry *e, const struct running *run,
                e->partition);
         return;
     }
-    if (same_replicas(replicas, &e->replicas)) {
+    if (replica_ids_eq(replicas, &e->replicas)) {
         printf("Reassignment of partition %.*s-%d is completed.\n", STR_ARG(e->topic),
                e->partition);
         return;
@@ -165,27 +172,6 @@ static void print_state(const struct plan_entry *e, const struct running *run,
     printf("There is no active reassignment of partition %.*s-%d, but replica set is %s rather "
            "than %s.\n",
            STR_ARG(e->topic), e->partition, is.len ? is.s : "", wanted.len ? wanted.s : "");
-}
-
-static int verify_partitions(struct reassign *ra, const struct plan *plan, bool *ret_ongoing)
-{
-    struct runnings running;
-    struct plan current = {0};
-    size_t count;
-    int r = reassign_running(ra, NULL, &running);
-
-    struct str *topics = reassign_topics(ra, plan, &count);
-    r = r ? r : reassign_current(ra, topics, count, false, &current);
-    if (r)
-        return r;
-    puts("Status of partition reassignment:");
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct plan_entry *e = &plan->v[i];
-        print_state(e, running_find(&running, e->topic, e->partition),
-                    plan_find(&current, e->topic, e->partition));
-    }
-    *ret_ongoing = running.count > 0;
-    return 0;
 }
 
 static void print_dir_state(const struct dir_status *st)
@@ -222,39 +208,134 @@ static void print_dir_state(const struct dir_status *st)
     }
 }
 
-static int verify_dirs(struct reassign *ra, const struct dir_moves *moves, bool *ret_ongoing)
-{
-    struct dir_status *states = arena_array(&ra->arena, moves->count + 1, sizeof *states);
-    int r = reassign_dir_states(ra, moves, states);
+/* A plan, and how it is. */
+struct verified {
+    struct plan plan, current;
+    struct runnings running;
+    struct dir_moves moves;
+    struct dir_status *dirs;
+};
 
-    *ret_ongoing = false;
+static int look(struct reassign *ra, struct verified *v)
+{
+    size_t count;
+    struct str *topics = reassign_topics(ra, &v->plan, &count);
+    int r = reassign_running(ra, NULL, &v->running);
+
+    v->dirs = arena_array(&ra->arena, v->moves.count + 1, sizeof *v->dirs);
+    r = r ? r : reassign_current(ra, topics, count, false, &v->current);
+    return r ? r : reassign_dir_states(ra, &v->moves, v->dirs);
+}
+
+static void print_verified(const struct verified *v)
+{
+    puts("Status of partition reassignment:");
+    for (size_t i = 0; i < v->plan.count; i++) {
+        const struct plan_entry *e = &v->plan.v[i];
+        print_state(e, running_find(&v->running, e->topic, e->partition),
+                    plan_find(&v->current, e->topic, e->partition));
+    }
+    for (size_t i = 0; i < v->moves.count; i++)
+        print_dir_state(&v->dirs[i]);
+    if (v->moves.count == 0)
+        putchar('\n');
+}
+
+static bool is_dir_moving(const struct dir_status *st)
+{
+    return st->state == DIR_ACTIVE || st->state == DIR_ELSEWHERE;
+}
+
+/* How many moves of the plan are under way. */
+static size_t count_moving(const struct verified *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->plan.count; i++)
+        n += running_find(&v->running, v->plan.v[i].topic, v->plan.v[i].partition) != NULL;
+    for (size_t i = 0; i < v->moves.count; i++)
+        n += is_dir_moving(&v->dirs[i]);
+    return n;
+}
+
+/* Throttles stay while anything at all moves in the cluster. */
+static bool is_busy(const struct verified *v)
+{
+    bool busy = v->running.count > 0;
+
+    for (size_t i = 0; i < v->moves.count; i++)
+        busy |= is_dir_moving(&v->dirs[i]);
+    return busy;
+}
+
+static int finish_verify(struct reassign *ra, const struct verified *v)
+{
+    if (ra->is_table)
+        reassign_print_states(ra, &(struct reassign_states){&v->plan, &v->current, &v->running,
+                                                            v->dirs, v->moves.count});
+    else
+        print_verified(v);
+    if (is_busy(v) || ra->keeps_throttles)
+        return 0;
+    return reassign_unthrottle(ra, &v->plan);
+}
+
+static int read_verified(struct reassign *ra, struct str json, struct verified *v)
+{
+    int r = read_plan(ra, json, &v->plan);
+
     if (r)
         return r;
-    for (size_t i = 0; i < moves->count; i++) {
-        print_dir_state(&states[i]);
-        *ret_ongoing |= states[i].state == DIR_ACTIVE || states[i].state == DIR_ELSEWHERE;
-    }
-    if (moves->count == 0)
-        putchar('\n');
-    return 0;
+    plan_sort(&v->plan);
+    plan_moves(&v->plan, &ra->arena, &v->moves);
+    return look(ra, v);
 }
 
 int reassign_verify(struct reassign *ra, struct str json)
 {
-    struct plan plan;
-    struct dir_moves moves;
-    bool is_moving = false, is_copying = false;
-    int r = plan_parse(json, &ra->arena, &plan, &ra->why);
+    struct verified v = {0};
+    int r = read_verified(ra, json, &v);
 
-    if (r)
-        return r;
-    plan_sort(&plan);
-    plan_moves(&plan, &ra->arena, &moves);
-    r = verify_partitions(ra, &plan, &is_moving);
-    r = r ? r : verify_dirs(ra, &moves, &is_copying);
-    if (r || is_moving || is_copying || ra->keeps_throttles)
-        return r;
-    return reassign_unthrottle(ra, &plan);
+    return r ? r : finish_verify(ra, &v);
+}
+
+/* Each look is in an arena of its own: a move may take hours. */
+static int look_again(struct reassign *ra, struct str json, size_t *ret_moving)
+{
+    struct arena kept = ra->arena;
+    struct verified v = {0};
+
+    ra->arena = (struct arena){0};
+    int r = read_verified(ra, json, &v);
+    if (r == 0)
+        *ret_moving = count_moving(&v);
+    arena_deinit(&ra->arena);
+    ra->arena = kept;
+    return r;
+}
+
+int reassign_wait(struct reassign *ra, struct str json)
+{
+    struct progress progress;
+    size_t first = 0, moving = 0;
+    int r = look_again(ra, json, &first);
+
+    stop_catch(ra->o->inv);
+    progress_start(&progress, "moved", first, false);
+    for (moving = first; r == 0 && moving > 0 && !stop_wanted();) {
+        progress_things(&progress, "replica sets", first - MIN(moving, first));
+        stop_sleep(WAIT_MS);
+        r = look_again(ra, json, &moving);
+    }
+    progress_wipe(&progress);
+    if (r == 0 && moving > 0) {
+        strbuf_addf(&ra->why,
+                    "stopped waiting: %zu of the plan still move, and go on moving; "
+                    "--verify lifts throttles once they are done",
+                    moving);
+        return -EINTR;
+    }
+    return r ? r : reassign_verify(ra, json);
 }
 
 /* ---- cancel ---- */
@@ -269,6 +350,12 @@ static int cancel_partitions(struct reassign *ra, const struct plan *plan)
     for (size_t i = 0; r == 0 && i < plan->count; i++) {
         if (running_find(&running, plan->v[i].topic, plan->v[i].partition))
             active.v[active.count++] = plan->v[i];
+    }
+    if (r == 0 && ra->dry_run) {
+        printf("would cancel %zu moves%s", active.count, active.count ? ": " : "");
+        print_partitions(&active);
+        putchar('\n');
+        return 0;
     }
     if (r == 0 && active.count == 0)
         puts("None of the specified partition reassignments are active.");
@@ -308,13 +395,15 @@ int reassign_cancel(struct reassign *ra, struct str json)
 {
     struct plan plan;
     struct dir_moves moves;
-    int r = plan_parse(json, &ra->arena, &plan, &ra->why);
+    int r = read_plan(ra, json, &plan);
 
     if (r)
         return r;
     plan_sort(&plan);
     plan_moves(&plan, &ra->arena, &moves);
     r = cancel_partitions(ra, &plan);
+    if (ra->dry_run)
+        return r;
     r = r ? r : cancel_dirs(ra, &moves);
     return r || ra->keeps_throttles ? r : reassign_unthrottle(ra, &plan);
 }
@@ -338,6 +427,10 @@ int reassign_list(struct reassign *ra)
 
     if (r)
         return r;
+    if (ra->is_table) {
+        reassign_print_list(ra, &running);
+        return 0;
+    }
     puts(running.count ? "Current partition reassignments:" : "No partition reassignments found.");
     for (size_t i = 0; i < running.count; i++) {
         const struct running *run = &running.v[i];

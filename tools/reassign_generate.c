@@ -53,6 +53,7 @@ static int read_topics(struct reassign *ra, struct str json, struct str **ret, s
     CLEANUP(strbuf_deinit) struct strbuf twice = {0};
     int r = plan_parse_topics(json, &ra->arena, ret, ret_count, &ra->why);
 
+    r = opts_blame(ra->o, ra->file_id, r, &ra->why);
     for (size_t i = 0; r == 0 && i < *ret_count; i++) {
         int seen = 0;
         for (size_t k = 0; k < i; k++)
@@ -164,7 +165,7 @@ int reassign_generate(struct reassign *ra, struct str topics_json, const char *b
     struct proposal p = {0};
     struct str *topics = NULL;
     size_t count = 0;
-    int r = read_brokers(ra, brokers, &ids);
+    int r = opts_blame(ra->o, ra->brokers_id, read_brokers(ra, brokers, &ids), &ra->why);
 
     r = r ? r : read_topics(ra, topics_json, &topics, &count);
     r = r ? r : reassign_current(ra, topics, count, true, &p.current);

@@ -278,6 +278,12 @@ bool replica_ids_has(const struct replica_ids *ids, int32_t id)
     return false;
 }
 
+bool replica_ids_eq(const struct replica_ids *a, const struct replica_ids *b)
+{
+    return a->count == b->count &&
+           (a->count == 0 || memcmp(a->v, b->v, (size_t)a->count * sizeof *a->v) == 0);
+}
+
 void plan_print(const struct plan *p, struct strbuf *out)
 {
     strbuf_addz(out, "{\"version\":1,\"partitions\":[");

@@ -312,9 +312,18 @@ static int unthrottle_brokers(struct reassign *ra)
         ids.v[i] = m->brokers[i].node_id;
     qsort(ids.v, (size_t)ids.count, sizeof *ids.v, by_number);
     replica_ids_print(&ids, ",", &list);
-    printf("Clearing broker-level throttles on broker%s %s\n", ids.count == 1 ? "" : "s",
-           list.len ? list.s : "");
+    if (!ra->is_table)
+        printf("Clearing broker-level throttles on broker%s %s\n", ids.count == 1 ? "" : "s",
+               list.len ? list.s : "");
     return change_brokers(ra, &ids, ops, ARRAY_LEN(ops));
+}
+
+static void print_topics(const struct str *topics, size_t count)
+{
+    printf("Clearing topic-level throttles on topic%s ", count == 1 ? "" : "s");
+    for (size_t i = 0; i < count; i++)
+        printf("%s%.*s", i ? "," : "", STR_ARG(topics[i]));
+    putchar('\n');
 }
 
 static int unthrottle_topics(struct reassign *ra, const struct plan *plan)
@@ -324,12 +333,10 @@ static int unthrottle_topics(struct reassign *ra, const struct plan *plan)
     struct change *changes = arena_array(&ra->arena, count + 1, sizeof *changes);
     config_op ops[] = {op_delete(LEADER_REPLICAS), op_delete(FOLLOWER_REPLICAS)};
 
-    printf("Clearing topic-level throttles on topic%s ", count == 1 ? "" : "s");
-    for (size_t i = 0; i < count; i++) {
-        printf("%s%.*s", i ? "," : "", STR_ARG(topics[i]));
+    for (size_t i = 0; i < count; i++)
         changes[i] = (struct change){RESOURCE_TOPIC, topics[i], ops, ARRAY_LEN(ops)};
-    }
-    putchar('\n');
+    if (!ra->is_table)
+        print_topics(topics, count);
     return count ? send_changes(ra, SEED_ANY, changes, count) : 0;
 }
 

@@ -9,6 +9,8 @@
 
 static void say_line(const struct invocation *inv, const char *fmt, va_list ap)
 {
+    if (inv->wanted)
+        return;
     fflush(stdout);
     if (!inv->as_kafka)
         fprintf(stderr, "%s: ", inv->program);

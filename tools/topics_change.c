@@ -7,9 +7,13 @@
 #include "broker/config/topic_conf.h"
 #include "common/base/err.h"
 #include "common/base/mem.h"
+#include "tools/progress.h"
+#include "tools/stop.h"
 #include "tools/topics.h"
 
 #include <ctype.h>
+
+enum { WAIT_MS = 200 };
 
 /* What is to be made, as the command line says it. */
 struct plan {
@@ -135,7 +139,10 @@ static int read_configs(struct topics *t, struct plan *plan)
     for (int i = 0; i < n; i++) {
         struct create_topics_request_config *last = &plan->configs[plan->config_count];
         int32_t k = 0;
-        int r = read_config(t, opts_nth(t->o, TOPICS_CONFIG, i), last);
+        const char *text = opts_nth(t->o, TOPICS_CONFIG, i);
+        int r = read_config(t, text, last);
+        if (r < 0 && !t->o->inv->as_kafka)
+            strbuf_addf(&t->why, " (--config %s)", text);
         if (r < 0)
             return r;
         while (!str_eq(plan->configs[k].name, last->name))
@@ -152,7 +159,7 @@ static int read_plan(struct topics *t, struct plan *plan)
     int r = opts_i32(t->o, TOPICS_PARTITIONS, &plan->partitions, &t->why);
 
     r = r < 0 ? r : opts_i32(t->o, TOPICS_REPLICATION, &plan->replication, &t->why);
-    r = r < 0 ? r : read_assignment(t, plan);
+    r = r < 0 ? r : opts_blame(t->o, TOPICS_ASSIGNMENT, read_assignment(t, plan), &t->why);
     return r < 0 ? r : read_configs(t, plan);
 }
 
@@ -203,6 +210,11 @@ static int refuse(struct topics *t, int16_t error, struct str message)
     return error == UNKNOWN_SERVER_ERROR ? -EIO : error;
 }
 
+static bool is_dry(const struct topics *t)
+{
+    return opts_has(t->o, TOPICS_DRY_RUN);
+}
+
 static int send_create(struct topics *t, struct create_topics_request_topic *topic)
 {
     struct create_topics_request m;
@@ -214,6 +226,7 @@ static int send_create(struct topics *t, struct create_topics_request_topic *top
     msg_init(&create_topics_request_desc, &m);
     m.topics = topic;
     m.topics_count = 1;
+    m.validate_only = is_dry(t);
     m.timeout_ms = cluster_request_timeout_ms(t->cluster);
     cluster_start(t->cluster);
     do {
@@ -229,7 +242,11 @@ static int send_create(struct topics *t, struct create_topics_request_topic *top
         return 0;
     if (answer->error_code)
         return refuse(t, answer->error_code, answer->error_message);
-    printf("Created topic %s.\n", t->topic);
+    if (is_dry(t))
+        printf("would create topic %s: partitions %d, replicas of each %d\n", t->topic,
+               answer->num_partitions, answer->replication_factor);
+    else
+        printf("Created topic %s.\n", t->topic);
     return 0;
 }
 
@@ -290,6 +307,7 @@ static int send_alter(struct topics *t, struct create_partitions_request_topic *
     msg_init(&create_partitions_request_desc, &m);
     m.topics = topics;
     m.topics_count = count;
+    m.validate_only = is_dry(t);
     m.timeout_ms = cluster_request_timeout_ms(t->cluster);
     cluster_start(t->cluster);
     do {
@@ -321,7 +339,11 @@ int topics_alter(struct topics *t)
     topics = arena_new_array(&t->arena, struct create_partitions_request_topic, (size_t)count);
     for (int32_t i = 0; i < count; i++)
         fill_alter(t, &plan, found[i], &topics[i]);
-    return send_alter(t, topics, count);
+    r = send_alter(t, topics, count);
+    for (int32_t i = 0; r == 0 && is_dry(t) && i < count; i++)
+        printf("would give topic %.*s %d partitions, it has %d\n", STR_ARG(found[i]->name),
+               plan.partitions, found[i]->partitions_count);
+    return r;
 }
 
 /* ---- delete ---- */
@@ -369,6 +391,65 @@ static int send_delete(struct topics *t, struct delete_topics_request *m)
     return bad ? refuse(t, bad->error_code, bad->error_message) : 0;
 }
 
+/* topics_find() sorts them. */
+static bool has_name(const struct metadata_response_topic *const *found, int32_t count,
+                     struct str name)
+{
+    int32_t low = 0, high = count;
+
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        int order = str_cmp(found[middle]->name, name);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+/* How many of the topics are still there; each look is in an arena of its own. */
+static int count_left(struct topics *t, const struct metadata_response_topic *const *found,
+                      int32_t count, int32_t *ret)
+{
+    struct arena a = {0};
+    const struct metadata_response *m;
+    /* one question is asked for one topic, which costs the same in a cluster of any size */
+    int r = cluster_metadata(t->cluster, count == 1 ? found[0]->name : STR_NULL, &a, &m, &t->why);
+
+    *ret = 0;
+    for (int32_t i = 0; r == 0 && i < m->topics_count; i++) {
+        if (m->topics[i].error_code != UNKNOWN_TOPIC_OR_PARTITION)
+            *ret += has_name(found, count, m->topics[i].name);
+    }
+    arena_deinit(&a);
+    return r;
+}
+
+static int wait_gone(struct topics *t, const struct metadata_response_topic *const *found,
+                     int32_t count)
+{
+    struct progress progress;
+    int32_t left = 0;
+    int r = count_left(t, found, count, &left);
+
+    stop_catch(t->o->inv);
+    progress_start(&progress, "deleted", (uint64_t)count, false);
+    while (r == 0 && left > 0 && !stop_wanted()) {
+        progress_things(&progress, "topics", (uint64_t)(count - left));
+        stop_sleep(WAIT_MS);
+        r = count_left(t, found, count, &left);
+    }
+    progress_wipe(&progress);
+    if (r < 0 || left == 0)
+        return r;
+    strbuf_addf(&t->why, "stopped waiting: %d of %d topics are still there, and will be deleted",
+                left, count);
+    return -EINTR;
+}
+
 int topics_delete(struct topics *t)
 {
     const struct metadata_response *meta;
@@ -379,6 +460,12 @@ int topics_delete(struct topics *t)
 
     if (r != 0 || count == 0)
         return r;
+    for (int32_t i = 0; is_dry(t) && i < count; i++)
+        printf("would delete topic %.*s: partitions %d\n", STR_ARG(found[i]->name),
+               found[i]->partitions_count);
+    if (is_dry(t))
+        return 0;
     fill_delete(t, found, count, &m);
-    return send_delete(t, &m);
+    r = send_delete(t, &m);
+    return r || !opts_has(t->o, TOPICS_WAIT) ? r : wait_gone(t, found, count);
 }

@@ -40,6 +40,7 @@ int topics_find(struct topics *t, bool must_exist, const struct metadata_respons
     int32_t count = 0;
 
     int r = t->topic ? topic_filter_new(t->topic, &filter, &t->why) : 0;
+    r = opts_blame(t->o, TOPICS_TOPIC, r, &t->why);
     if (filter)
         literal = topic_filter_literal(filter);
     r = r < 0 ? r : cluster_metadata(t->cluster, literal, &t->arena, ret, &t->why);
@@ -146,7 +147,7 @@ static int find_described(struct topics *t, const struct metadata_response **ret
     int r = opts_text(t->o, TOPICS_TOPIC_ID, &text, &t->why);
 
     if (r == 0 && text)
-        r = read_id(t, text, &id);
+        r = opts_blame(t->o, TOPICS_TOPIC_ID, read_id(t, text, &id), &t->why);
     if (r < 0)
         return r;
     if (uuid_is_zero(id))

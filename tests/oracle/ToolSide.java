@@ -6,6 +6,9 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.security.Permission;
+import java.security.Policy;
+import java.security.ProtectionDomain;
 import java.util.Base64;
 import java.util.List;
 import org.apache.kafka.common.utils.Exit;
@@ -45,6 +48,27 @@ public final class ToolSide {
         left.forEach(Runnable::run);
     }
 
+    /** For tools that end by System.exit(), which takes no procedure: argparse4j's, and ZooKeeper's shell. */
+    @SuppressWarnings({"deprecation", "removal"})
+    private void catchExits() {
+        Policy.setPolicy(new Policy() {
+            @Override
+            public boolean implies(ProtectionDomain any, Permission wanted) {
+                return true;
+            }
+        });
+        System.setSecurityManager(new SecurityManager() {
+            @Override
+            public void checkExit(int wanted) {
+                exit(wanted);
+            }
+
+            @Override
+            public void checkPermission(Permission any) {
+            }
+        });
+    }
+
     private String run(String line) {
         String[] words = line.split("\u001f", -1);
         String[] tool = words[0].split("<", -1);
@@ -77,6 +101,7 @@ public final class ToolSide {
         Exit.setExitProcedure((code, message) -> side.exit(code));
         Exit.setShutdownHookAdder((name, hook) -> side.hooks.add(hook));
         Exit.setHaltProcedure((code, message) -> side.exit(code));
+        side.catchExits();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             answers.println(side.run(line));

@@ -203,7 +203,7 @@ class Kafkas:
                            check=True)
         log4j = os.path.join(ROOT, "deploy/local/kafka-log4j.properties")
         self.java = subprocess.Popen(
-            ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+            ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.security.manager=allow",
              f"-Dlog4j.configuration=file:{log4j}", "-cp", f"{classes}:{libs}/*", "ToolSide"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 

@@ -230,6 +230,31 @@ START_TEST(help_is_sorted_and_aligned)
 }
 END_TEST
 
+START_TEST(the_flag_at_fault_is_named)
+{
+    ck_assert_int_eq(PARSE(false, "--topic", "["), 0);
+    strbuf_addz(&why, "no expression");
+    ck_assert_int_eq(opts_blame(&o, TOPIC, -EINVAL, &why), -EINVAL);
+    ck_assert_str_eq(why.s, "no expression (--topic [)");
+    ck_assert_int_eq(PARSE(true, "--topic", "["), 0);
+    strbuf_addz(&why, "no expression");
+    ck_assert_int_eq(opts_blame(&o, TOPIC, -EINVAL, &why), -EINVAL);
+    ck_assert_str_eq(why.s, "no expression"); /* the words are Kafka's */
+}
+END_TEST
+
+START_TEST(only_the_table_of_flags_is_wanted)
+{
+    struct tool_flags flags = {0};
+    const struct invocation inv = {.program = "klamm test", .wanted = &flags};
+
+    opts_deinit(&o);
+    strbuf_reset(&why);
+    ck_assert_int_eq(opts_parse(&o, &def, &inv, &why), -ECANCELED);
+    ck_assert_ptr_eq(flags.specs, specs);
+}
+END_TEST
+
 TEST_MAIN("tools/opts", value_stands_behind_a_blank_or_an_equals_sign, one_dash_is_enough,
           value_may_look_like_a_flag, value_may_be_empty_and_hold_equals_signs,
           optional_value_is_the_next_word_that_is_no_flag, flag_without_value_ignores_one,
@@ -238,4 +263,5 @@ TEST_MAIN("tools/opts", value_stands_behind_a_blank_or_an_equals_sign, one_dash_
           letter_takes_its_value_in_the_same_word,
           unknown_flag_of_ours_is_answered_with_the_nearest,
           repeated_flag_is_refused_where_one_is_wanted, number_is_checked_when_it_is_asked_for,
-          required_and_excluded_flags_are_named_in_brackets, help_is_sorted_and_aligned)
+          required_and_excluded_flags_are_named_in_brackets, help_is_sorted_and_aligned,
+          the_flag_at_fault_is_named, only_the_table_of_flags_is_wanted)
