@@ -29,6 +29,8 @@ void handle_incremental_alter_configs(struct broker *b, struct request *req);
 /* quotas.c */
 void handle_alter_client_quotas(struct broker *b, struct request *req);
 void handle_describe_client_quotas(struct broker *b, struct request *req);
+/* describe_producers.c */
+void handle_describe_producers(struct broker *b, struct request *req);
 /* producer_ids.c */
 void handle_init_producer_id(struct broker *b, struct request *req);
 /* ctl.c */
