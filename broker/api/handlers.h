@@ -38,6 +38,7 @@ void handle_alter_partition(struct broker *b, struct request *req);
 void handle_controlled_shutdown(struct broker *b, struct request *req);
 void handle_allocate_producer_ids(struct broker *b, struct request *req);
 void handle_alter_partition_reassignments(struct broker *b, struct request *req);
+void handle_update_features(struct broker *b, struct request *req);
 void handle_list_partition_reassignments(struct broker *b, struct request *req);
 /* elect.c */
 void handle_elect_leaders(struct broker *b, struct request *req);
