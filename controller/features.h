@@ -2,7 +2,8 @@
  * features.h - /feature: which features are finalized, as a new controller sets it up, and
  * UpdateFeatures (KIP-584)
  *
- * A ZooKeeper-mode cluster has none, and its brokers support none. Thread: the controller's. Returns: see core.h.
+ * A ZooKeeper-mode cluster has none, and its brokers support none. Thread: the controller's.
+ * Returns: see core.h.
  */
 #pragma once
 

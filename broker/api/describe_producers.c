@@ -1,6 +1,6 @@
 /*
- * describe_producers.c - DescribeProducers: who has written to a partition lately, from the state of
- * its log; a follower tells it too. On a worker, as that waits for the log's lock.
+ * describe_producers.c - DescribeProducers: who has written to a partition lately, from the state
+ * of its log; a follower tells it too. On a worker, as that waits for the log's lock.
  */
 #include "broker/api/handlers.h"
 

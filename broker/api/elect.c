@@ -205,8 +205,8 @@ static void take_all(struct election *el)
     metadata_each_topic(s, add_topic, el);
 }
 
-/* An election type that there is not: nothing is elected, and each partition that was named says so,
- * as often as it was named. */
+/* An election type that there is not: nothing is elected, and each partition that was named says
+ * so, as often as it was named. */
 static void refuse_all(struct election *el)
 {
     const struct elect_leaders_request *body = asked(el);

@@ -1,6 +1,7 @@
 /*
- * test_not_controller.c - what a broker that is not the controller answers to requests that need it,
- * as tests/oracle/controller_wire.py has seen it of Kafka 3.9; and UpdateFeatures at the controller
+ * test_not_controller.c - what a broker that is not the controller answers to requests that need
+ * it, as tests/oracle/controller_wire.py has seen it of Kafka 3.9; and UpdateFeatures at the
+ * controller
  */
 #include "broker/api/handlers.h"
 #include "broker/config/broker_conf.h"
