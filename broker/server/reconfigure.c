@@ -43,6 +43,7 @@ static void change_replicas(struct replica_manager *m, const struct conf_snapsho
 
     replica_manager_set_throttle(m, &(struct replica_throttle){.leader_rate = rates.leader,
                                                                .follower_rate = rates.follower});
+    replica_manager_set_move_rate(m, rates.alter_log_dirs);
     replica_manager_set_fetchers(m, now->conf->num_replica_fetchers);
 }
 
