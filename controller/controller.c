@@ -158,6 +158,11 @@ void controller_list_reassignments(struct controller *c, struct controller_call 
     controller_post(c, &call->event, EVENT_LIST_REASSIGNMENTS);
 }
 
+void controller_update_features(struct controller *c, struct controller_call *call)
+{
+    controller_post(c, &call->event, EVENT_UPDATE_FEATURES);
+}
+
 void controller_elect_leaders(struct controller *c, struct controller_elections *call)
 {
     controller_post(c, &call->call.event, EVENT_ELECT_LEADERS);

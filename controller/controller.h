@@ -103,6 +103,7 @@ void controller_controlled_shutdown(struct controller *c, struct controller_call
 void controller_allocate_producer_ids(struct controller *c, struct controller_call *call);
 void controller_alter_reassignments(struct controller *c, struct controller_call *call);
 void controller_list_reassignments(struct controller *c, struct controller_call *call);
+void controller_update_features(struct controller *c, struct controller_call *call);
 
 struct controller_election {
     struct str topic;  /* in */

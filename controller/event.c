@@ -4,6 +4,7 @@
 #include "controller/balance.h"
 #include "controller/brokers.h"
 #include "controller/core.h"
+#include "controller/features.h"
 #include "controller/isr.h"
 #include "controller/partition_sm.h"
 #include "controller/producer_ids.h"
@@ -225,6 +226,11 @@ static enum zk_result run_list_reassignments(struct controller *c, struct event 
     return reassign_list(c, call_of(e));
 }
 
+static enum zk_result run_update_features(struct controller *c, struct event *e)
+{
+    return features_update(c, call_of(e));
+}
+
 /* Answers of calls that are not run. */
 
 static const char not_controller[] = "This is not the correct controller for this cluster.";
@@ -243,6 +249,16 @@ static void refuse_list_reassignments(struct event *e)
 {
     struct controller_call *call = call_of(e);
     struct list_partition_reassignments_response *resp = arena_zalloc(call->arena, sizeof *resp);
+
+    resp->error_code = NOT_CONTROLLER;
+    resp->error_message = str_of(not_controller);
+    call->response = resp;
+}
+
+static void refuse_update_features(struct event *e)
+{
+    struct controller_call *call = call_of(e);
+    struct update_features_response *resp = arena_zalloc(call->arena, sizeof *resp);
 
     resp->error_code = NOT_CONTROLLER;
     resp->error_message = str_of(not_controller);
@@ -338,6 +354,8 @@ static const struct event_row {
                                    CONTROLLER_REASSIGNMENT, true},
     [EVENT_LIST_REASSIGNMENTS] = {run_list_reassignments, refuse_list_reassignments, call_done,
                                   CONTROLLER_LIST_REASSIGNMENTS, true},
+    [EVENT_UPDATE_FEATURES] = {run_update_features, refuse_update_features, call_done,
+                               CONTROLLER_UPDATE_FEATURES, true},
 };
 
 enum controller_state event_state(const struct event *e)
@@ -407,6 +425,7 @@ const char *event_name(enum event_kind kind)
         [EVENT_SET_PARTITIONS] = "CreatePartitions",
         [EVENT_ALTER_REASSIGNMENTS] = "AlterPartitionReassignments",
         [EVENT_LIST_REASSIGNMENTS] = "ListPartitionReassignments",
+        [EVENT_UPDATE_FEATURES] = "UpdateFeatures",
     };
 
     return names[kind];

@@ -85,6 +85,7 @@ int plan_check(const struct plan *p, struct strbuf *why) MUST_CHECK;
 void plan_sort(struct plan *p);
 /* NULL where it is not in there; sorted. */
 const struct plan_entry *plan_find(const struct plan *p, struct str topic, int32_t partition);
+/* Sorted by broker, topic, partition. */
 void plan_moves(const struct plan *p, struct arena *a, struct dir_moves *ret);
 /* One line of JSON; directories are always "any". */
 void plan_print(const struct plan *p, struct strbuf *out);

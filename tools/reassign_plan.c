@@ -244,6 +244,15 @@ const struct plan_entry *plan_find(const struct plan *p, struct str topic, int32
     return p->count ? bsearch(&key, p->v, p->count, sizeof key, by_partition) : NULL;
 }
 
+static int by_broker(const void *a, const void *b)
+{
+    const struct dir_move *x = a, *y = b;
+
+    if (x->broker != y->broker)
+        return x->broker < y->broker ? -1 : 1;
+    return plan_order(x->topic, x->partition, y->topic, y->partition);
+}
+
 void plan_moves(const struct plan *p, struct arena *a, struct dir_moves *ret)
 {
     size_t n = 0;
@@ -259,6 +268,8 @@ void plan_moves(const struct plan *p, struct arena *a, struct dir_moves *ret)
                     (struct dir_move){e->topic, e->partition, e->replicas.v[k], e->dirs[k]};
         }
     }
+    if (ret->count)
+        qsort(ret->v, ret->count, sizeof *ret->v, by_broker);
 }
 
 /* ---- print ---- */

@@ -37,7 +37,7 @@ static void list_apis(struct api_versions_response *resp, struct arena *a)
     }
 }
 
-void handle_api_versions(struct broker *b UNUSED, struct request *req)
+void handle_api_versions(struct broker *b, struct request *req)
 {
     const struct api_versions_request *body = req->body;
     struct api_versions_response *resp = arena_new(&req->arena, struct api_versions_response);
@@ -48,5 +48,7 @@ void handle_api_versions(struct broker *b UNUSED, struct request *req)
         resp->error_code = INVALID_REQUEST;
     else
         list_apis(resp, &req->arena);
+    if (!resp->error_code && b->features_epoch)
+        resp->finalized_features_epoch = *b->features_epoch;
     request_reply(req, resp);
 }

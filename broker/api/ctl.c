@@ -1,11 +1,12 @@
 /*
  * ctl.c - what the controller answers by itself: AlterPartition, ControlledShutdown,
- * AllocateProducerIds, and reassignments
+ * AllocateProducerIds, reassignments, and UpdateFeatures
  *
  * The request is parked while the controller's thread works on it; that thread replies.
  */
 #include "broker/api/handlers.h"
 
+#include "broker/config/broker_conf.h"
 #include "common/base/err.h"
 #include "controller/controller.h"
 
@@ -53,6 +54,21 @@ void handle_alter_partition_reassignments(struct broker *b, struct request *req)
 void handle_list_partition_reassignments(struct broker *b, struct request *req)
 {
     controller_list_reassignments(b->controller, forward(req));
+}
+
+void handle_update_features(struct broker *b, struct request *req)
+{
+    struct update_features_response *resp;
+
+    if (b->conf->ibp >= IBP_2_7_IV0 || !controller_is_active(b->controller)) {
+        controller_update_features(b->controller, forward(req));
+        return;
+    }
+    resp = arena_new(&req->arena, struct update_features_response);
+    msg_init(&update_features_response_desc, resp);
+    resp->error_code = INVALID_REQUEST;
+    resp->error_message = STR("Feature versioning system is disabled.");
+    request_reply(req, resp);
 }
 
 void handle_allocate_producer_ids(struct broker *b, struct request *req)

@@ -145,6 +145,28 @@ static void add_entry(struct election *el, struct str topic, int32_t partition)
         (struct controller_election){.topic = topic, .partition = partition};
 }
 
+static int by_partition(const void *a, const void *b)
+{
+    const struct controller_election *x = a, *y = b;
+    int order = str_cmp(x->topic, y->topic);
+
+    return order ? order : (x->partition > y->partition) - (x->partition < y->partition);
+}
+
+/* Each partition once, those of a topic one after another. */
+static void sort_entries(struct election *el)
+{
+    struct controller_election *list = el->call.list;
+    size_t n = 0;
+
+    if (el->call.count)
+        qsort(list, el->call.count, sizeof *list, by_partition);
+    for (size_t i = 0; i < el->call.count; i++)
+        if (i == 0 || by_partition(&list[i], &list[n - 1]) != 0)
+            list[n++] = list[i];
+    el->call.count = n;
+}
+
 static void take_asked(struct election *el)
 {
     const struct elect_leaders_request *body = asked(el);
@@ -154,6 +176,7 @@ static void take_asked(struct election *el)
         for (int32_t j = 0; j < body->topic_partitions[i].partitions_count; j++)
             add_entry(el, body->topic_partitions[i].topic, body->topic_partitions[i].partitions[j]);
     }
+    sort_entries(el);
 }
 
 static bool count_topic(const struct meta_topic *t, void *ctx)
@@ -182,13 +205,31 @@ static void take_all(struct election *el)
     metadata_each_topic(s, add_topic, el);
 }
 
-/* An election type that there is not: nothing is elected, every partition says so. */
+/* An election type that there is not: nothing is elected, and each partition that was named says
+ * so, as often as it was named. */
 static void refuse_all(struct election *el)
 {
-    el->resp->error_code = err_to_wire(-EINVAL);
-    for (size_t i = 0; i < el->call.count; i++)
-        el->call.list[i].error = el->resp->error_code;
-    reply(el);
+    const struct elect_leaders_request *body = asked(el);
+    struct elect_leaders_response *resp = el->resp;
+    struct arena *a = &el->req->arena;
+
+    resp->error_code = err_to_wire(-EINVAL);
+    resp->replica_election_results_count = MAX(body->topic_partitions_count, 0);
+    resp->replica_election_results =
+        arena_new_array(a, struct elect_leaders_response_replica_election_result,
+                        (size_t)resp->replica_election_results_count);
+    for (int32_t i = 0; i < resp->replica_election_results_count; i++) {
+        int32_t n = body->topic_partitions[i].partitions_count;
+        struct elect_leaders_response_partition_result *room =
+            arena_new_array(a, struct elect_leaders_response_partition_result, (size_t)n);
+
+        for (int32_t j = 0; j < n; j++)
+            room[j] = (struct elect_leaders_response_partition_result){
+                body->topic_partitions[i].partitions[j], resp->error_code, STR_NULL};
+        resp->replica_election_results[i] = (struct elect_leaders_response_replica_election_result){
+            body->topic_partitions[i].topic, room, n};
+    }
+    request_reply(el->req, resp);
 }
 
 void handle_elect_leaders(struct broker *b, struct request *req)
@@ -200,14 +241,14 @@ void handle_elect_leaders(struct broker *b, struct request *req)
     el->req = req;
     el->resp = arena_new(&req->arena, struct elect_leaders_response);
     msg_init(&elect_leaders_response_desc, el->resp);
-    if (body->topic_partitions_count >= 0)
-        take_asked(el);
-    else
-        take_all(el);
     if (body->election_type != ELECTION_PREFERRED && body->election_type != ELECTION_UNCLEAN) {
         refuse_all(el);
         return;
     }
+    if (body->topic_partitions_count >= 0)
+        take_asked(el);
+    else
+        take_all(el);
     el->call.unclean = body->election_type == ELECTION_UNCLEAN;
     el->call.call = (struct controller_call){.arena = &req->arena, .done = elected, .ctx = el};
     controller_elect_leaders(b->controller, &el->call);

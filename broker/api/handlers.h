@@ -29,6 +29,8 @@ void handle_incremental_alter_configs(struct broker *b, struct request *req);
 /* quotas.c */
 void handle_alter_client_quotas(struct broker *b, struct request *req);
 void handle_describe_client_quotas(struct broker *b, struct request *req);
+/* describe_producers.c */
+void handle_describe_producers(struct broker *b, struct request *req);
 /* producer_ids.c */
 void handle_init_producer_id(struct broker *b, struct request *req);
 /* ctl.c */
@@ -36,6 +38,7 @@ void handle_alter_partition(struct broker *b, struct request *req);
 void handle_controlled_shutdown(struct broker *b, struct request *req);
 void handle_allocate_producer_ids(struct broker *b, struct request *req);
 void handle_alter_partition_reassignments(struct broker *b, struct request *req);
+void handle_update_features(struct broker *b, struct request *req);
 void handle_list_partition_reassignments(struct broker *b, struct request *req);
 /* elect.c */
 void handle_elect_leaders(struct broker *b, struct request *req);

@@ -258,6 +258,18 @@ static bool are_led(struct metadata_wait *w, const struct metadata_snapshot *s)
     return true;
 }
 
+/* A name that was given twice is answered once. */
+static void answer(struct expansion *ex)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < ex->resp->results_count; i++)
+        if (!str_is_null(ex->resp->results[i].name))
+            ex->resp->results[n++] = ex->resp->results[i];
+    ex->resp->results_count = n;
+    request_reply(ex->req, ex->resp);
+}
+
 static void waited(struct metadata_wait *w, bool is_timed_out)
 {
     struct expansion *ex = container_of(w, struct expansion, wait);
@@ -267,7 +279,7 @@ static void waited(struct metadata_wait *w, bool is_timed_out)
         if (!ex->resp->results[i].error_code && !is_led(ex, s, i))
             ex->resp->results[i].error_code = REQUEST_TIMED_OUT;
     }
-    request_reply(ex->req, ex->resp);
+    answer(ex);
 }
 
 static void finish(struct expansion *ex)
@@ -279,7 +291,7 @@ static void finish(struct expansion *ex)
     ex->wait.done = waited;
     ex->wait.deadline_us = ex->req->received_us + (int64_t)body->timeout_ms * 1000;
     if (body->validate_only)
-        request_reply(ex->req, ex->resp);
+        answer(ex);
     else if (body->timeout_ms <= 0)
         waited(&ex->wait, true);
     else
@@ -356,7 +368,7 @@ static void take_topics(struct expansion *ex)
         int32_t first = seen_add(&set, a, body->topics[i].name, i);
 
         struct_init(&create_partitions_response_result_desc, &results[i]);
-        results[i].name = body->topics[i].name;
+        results[i].name = first < 0 ? body->topics[i].name : STR_NULL; /* answer() drops it */
         results[i].error_code = is_active ? NONE : NOT_CONTROLLER;
         if (is_active && first >= 0) {
             results[i].error_code = results[first].error_code = INVALID_REQUEST;
@@ -378,7 +390,7 @@ void handle_create_partitions(struct broker *b, struct request *req)
     ex->job = (struct job){.work = prepare_job, .done = on_prepared, .reply = req->reactor};
     take_topics(ex);
     if (!controller_is_active(b->controller))
-        request_reply(req, ex->resp);
+        answer(ex);
     else
         next_topic(ex);
 }

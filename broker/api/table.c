@@ -41,7 +41,9 @@ static const api_handler handlers[API_KEY_COUNT] = {
     [API_ALTER_PARTITION] = handle_alter_partition,
     [API_DELETE_GROUPS] = handle_delete_groups,
     [API_OFFSET_DELETE] = handle_offset_delete,
+    [API_UPDATE_FEATURES] = handle_update_features,
     [API_DESCRIBE_CLUSTER] = handle_describe_cluster,
+    [API_DESCRIBE_PRODUCERS] = handle_describe_producers,
     [API_ALLOCATE_PRODUCER_IDS] = handle_allocate_producer_ids,
 };
 

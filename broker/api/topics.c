@@ -226,6 +226,22 @@ static void created(struct job *j)
     }
 }
 
+/* Before anything is looked at: each entry as often as it was named, with an empty message. */
+static void refuse_creation(struct request *req, struct create_topics_response *resp)
+{
+    const struct create_topics_request *body = req->body;
+
+    resp->topics = arena_new_array(&req->arena, struct create_topics_response_topic,
+                                   (size_t)body->topics_count);
+    resp->topics_count = body->topics_count;
+    for (int32_t i = 0; i < body->topics_count; i++) {
+        struct_init(&create_topics_response_topic_desc, &resp->topics[i]);
+        resp->topics[i].name = body->topics[i].name;
+        set_error(&resp->topics[i], NOT_CONTROLLER, STR(""));
+    }
+    request_reply(req, resp);
+}
+
 void handle_create_topics(struct broker *b, struct request *req)
 {
     struct creation *cr = arena_new(&req->arena, struct creation);
@@ -234,16 +250,11 @@ void handle_create_topics(struct broker *b, struct request *req)
     cr->req = req;
     cr->resp = arena_new(&req->arena, struct create_topics_response);
     msg_init(&create_topics_response_desc, cr->resp);
-    take_topics(cr);
     if (!controller_is_active(b->controller)) {
-        for (int32_t i = 0; i < cr->resp->topics_count; i++) {
-            cr->list[i].error = NOT_CONTROLLER;
-            cr->list[i].message = STR_NULL;
-            fill_topic(cr, i);
-        }
-        request_reply(req, cr->resp);
+        refuse_creation(req, cr->resp);
         return;
     }
+    take_topics(cr);
     cr->job = (struct job){.work = create, .done = created, .reply = req->reactor};
     workq_submit(b->workq, &cr->job);
 }

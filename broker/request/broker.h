@@ -43,4 +43,6 @@ struct broker {
     struct reactor_pool *reactors;
     char *cluster_id;
     _Atomic int64_t *broker_epoch; /* czxid of our registration, -1 before it */
+    /* Version of /feature, -1: there is none; NULL in tests. */
+    const _Atomic int64_t *features_epoch;
 };

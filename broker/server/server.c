@@ -7,6 +7,7 @@
 #include "broker/meta/topic_admin.h"
 #include "broker/replica/replica_manager.h"
 #include "broker/server/coordinators.h"
+#include "broker/server/features.h"
 #include "broker/server/gate.h"
 #include "broker/server/identity.h"
 #include "broker/server/reconfigure.h"
@@ -42,6 +43,7 @@ struct server {
     struct channels *channels;
     struct topic_configs *topic_configs;
     struct broker_configs *broker_configs;
+    struct features features;
     struct gate *gate;
     _Atomic int64_t broker_epoch;
     _Atomic bool has_failed;
@@ -292,31 +294,11 @@ static int load_logs(struct server *s, struct strbuf *why)
     return r;
 }
 
-/* Finalized features that nobody here knows would be broken silently (controller.md A15). */
-static int check_features(struct server *s, struct strbuf *why)
+static int start_features(struct server *s, struct strbuf *why)
 {
-    CLEANUP(arena_deinit) struct arena a = {0};
-    struct node_features features = {0};
-    int32_t epoch;
-
-    if (s->conf->ibp < IBP_2_7_IV0)
-        return 0;
-    enum zk_result r = zk_features_read(s->broker.zk, &a, &epoch, &features);
-    if (r == ZK_NO_NODE)
-        return 0;
-    if (r != ZK_OK) {
-        strbuf_addf(why, "/feature cannot be read from ZooKeeper: %s", zk_result_name(r));
-        return -EIO;
-    }
-    if (features.enabled && features.count > 0) {
-        strbuf_addf(why,
-                    "the cluster has finalized the feature %.*s (/feature in ZooKeeper), which a "
-                    "3.9 broker in ZooKeeper mode "
-                    "does not support",
-                    STR_ARG(features.list[0].name));
-        return -EINVAL;
-    }
-    return 0;
+    s->broker.features_epoch = &s->features.epoch;
+    features_init(&s->features, s->broker.zk, s->broker.workq);
+    return s->conf->ibp < IBP_2_7_IV0 ? 0 : features_start(&s->features, why);
 }
 
 static int open_gate(struct server *s, struct strbuf *why)
@@ -507,6 +489,8 @@ static void session_new(void *ctx, int64_t session_id)
     if (s->is_controller_started) {
         controller_session_new(s->broker.controller, session_id);
         topic_configs_session_new(s->topic_configs, session_id);
+        if (s->conf->ibp >= IBP_2_7_IV0)
+            features_read_again(&s->features);
     }
 }
 
@@ -574,7 +558,7 @@ static int start_parts(struct server *s, struct strbuf *why)
     if (r == 0)
         r = identity_settle(s->conf, s->broker.zk, s->broker.logs, &s->identity, why);
     if (r == 0)
-        r = check_features(s, why);
+        r = start_features(s, why);
     if (r == 0)
         r = read_broker_configs(s, why);
     if (r == 0)

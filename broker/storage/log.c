@@ -392,6 +392,13 @@ void log_rest(struct log *log, int64_t idle_since_ms)
     }
 }
 
+void log_each_producer(struct log *log, void (*each)(void *ctx, const struct producer_info *p),
+                       void *ctx)
+{
+    LOCK_SCOPE(&log->lock);
+    producer_state_each(log->producers, each, ctx);
+}
+
 void log_expire_producers(struct log *log, int64_t expiration_ms, int64_t now_ms)
 {
     LOCK_SCOPE(&log->lock);

@@ -175,5 +175,8 @@ struct producer_info {
     int32_t coordinator_epoch;
     int64_t txn_first_offset; /* -1: no open transaction */
 };
+/* Takes the log's lock over it. */
+void log_each_producer(struct log *log, void (*each)(void *ctx, const struct producer_info *p),
+                       void *ctx);
 void producer_state_each(const struct producer_state *ps,
                          void (*each)(void *ctx, const struct producer_info *p), void *ctx);

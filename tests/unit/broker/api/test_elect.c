@@ -109,8 +109,8 @@ static void with_imbalance(struct rig *r)
 START_TEST(answer_waits_until_this_broker_knows_the_leader)
 {
     struct rig *r = rig_new();
-    int32_t ids[] = {0, 1};
-    struct elect_leaders_request_topic_partition tp[] = {{STR("t"), ids, 2}, {STR("nope"), ids, 1}};
+    int32_t ids[] = {1, 0, 1};
+    struct elect_leaders_request_topic_partition tp[] = {{STR("t"), ids, 3}, {STR("nope"), ids, 1}};
     struct elect_leaders_request body = {
         .topic_partitions = tp, .topic_partitions_count = 2, .timeout_ms = 60000};
     struct elect_leaders_response resp;
@@ -122,13 +122,13 @@ START_TEST(answer_waits_until_this_broker_knows_the_leader)
     answer(r, &resp);
     ck_assert_int_eq(resp.error_code, 0);
     ck_assert_int_eq(resp.replica_election_results_count, 2);
-    ck_assert(str_eqz(resp.replica_election_results[0].topic, "t"));
-    ck_assert_int_eq(resp.replica_election_results[0].partition_result_count, 2);
-    ck_assert_int_eq(resp.replica_election_results[0].partition_result[0].error_code, 0);
-    ck_assert(str_is_null(resp.replica_election_results[0].partition_result[0].error_message));
-    ck_assert_int_eq(resp.replica_election_results[0].partition_result[1].error_code,
+    ck_assert(str_eqz(resp.replica_election_results[1].topic, "t"));
+    ck_assert_int_eq(resp.replica_election_results[1].partition_result_count, 2);
+    ck_assert_int_eq(resp.replica_election_results[1].partition_result[0].error_code, 0);
+    ck_assert(str_is_null(resp.replica_election_results[1].partition_result[0].error_message));
+    ck_assert_int_eq(resp.replica_election_results[1].partition_result[1].error_code,
                      ELECTION_NOT_NEEDED);
-    ck_assert_int_eq(resp.replica_election_results[1].partition_result[0].error_code,
+    ck_assert_int_eq(resp.replica_election_results[0].partition_result[0].error_code,
                      UNKNOWN_TOPIC_OR_PARTITION);
     rig_free(r);
 }
