@@ -308,6 +308,11 @@ bool argparse_helped(const struct argparse_def *def, const struct invocation *in
 {
     bool asked = false;
 
+    if (inv->wanted) {
+        *inv->wanted = (struct tool_flags){def->opts->specs, def->opts->count, NULL};
+        *ret_code = 0;
+        return true;
+    }
     for (int i = 0; i < inv->argc; i++)
         asked |= strcmp(inv->argv[i], "-h") == 0 || strcmp(inv->argv[i], "--help") == 0;
     if (!asked && inv->argc > 0)

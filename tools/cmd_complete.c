@@ -120,7 +120,7 @@ static void print_found(const char *shell, const struct strbuf *text)
 static void add_commands(struct str start, struct complete_found *ret)
 {
     for (size_t i = 0; i < tools_count; i++) {
-        if (tools[i].about)
+        if (tools[i].name && tools[i].about)
             complete_add(ret, start, "", tools[i].name, tools[i].about);
     }
 }
