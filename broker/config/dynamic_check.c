@@ -286,6 +286,12 @@ static int check_listeners(const struct conf_snapshot *now, const struct broker_
     return r;
 }
 
+int dynamic_conf_check_stored(const struct conf_snapshot *now, const struct broker_conf *next,
+                              struct strbuf *why)
+{
+    return check_listeners(now, next, why);
+}
+
 int dynamic_conf_check(const struct conf_snapshot *now, const struct broker_conf *next,
                        struct strbuf *why)
 {

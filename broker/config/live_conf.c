@@ -194,7 +194,7 @@ int live_conf_set(struct live_conf *l, struct props *own, struct props *common, 
     if (!l->is_running)
         build_what_goes(next);
     else if ((r = build(l->file, &next->own, &next->common, &next->conf, why)) == 0)
-        r = dynamic_conf_check(now, next->conf, why);
+        r = dynamic_conf_check_stored(now, next->conf, why);
     if (r < 0) {
         conf_snapshot_put(next);
         return r;

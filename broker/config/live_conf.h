@@ -26,8 +26,8 @@ struct conf_snapshot {
 struct live_conf *live_conf_new(const struct broker_conf *file);
 /*
  * The broker runs: from now on a change is a step from one running configuration to the next, and
- * has to be one that Kafka takes (broker/config/dynamic_check.h). Before, whatever stands in
- * ZooKeeper was taken step by step once. `can` is asked whether what hangs on files goes along.
+ * has to be one that Kafka takes (broker/config/dynamic_check.h). What stands in ZooKeeper was
+ * asked about when it was written. `can` is asked whether what hangs on files goes along.
  * Called once, before other threads change anything.
  */
 struct conf_step {

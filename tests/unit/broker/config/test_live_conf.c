@@ -197,6 +197,18 @@ START_TEST(what_is_found_at_start_is_no_step)
 }
 END_TEST
 
+/* Notifications that come late find the last of several steps, each of which was allowed. */
+START_TEST(what_others_have_taken_step_by_step_is_taken_at_once)
+{
+    start("num.io.threads=32\nlog.cleaner.threads=4\n");
+    live_conf_run(live, NULL, NULL);
+    set("", "num.io.threads=8\nlog.cleaner.threads=1\n");
+    const struct conf_snapshot *CLEANUP(conf_snapshot_put_p) now = live_conf_get(live);
+    ck_assert_int_eq(now->conf->num_io_threads, 8);
+    end();
+}
+END_TEST
+
 START_TEST(what_cannot_be_used_at_start_does_not_take_the_rest_with_it)
 {
     start("");
@@ -338,6 +350,7 @@ TEST_MAIN("broker/config/live_conf", own_settings_stand_above_common_ones_above_
           single_settings_that_cannot_be_used_are_left_out,
           settings_that_do_not_go_together_change_nothing, refusals_use_the_words_of_kafka,
           pools_grow_and_shrink_by_a_factor_of_two, what_is_found_at_start_is_no_step,
+          what_others_have_taken_step_by_step_is_taken_at_once,
           what_cannot_be_used_at_start_does_not_take_the_rest_with_it, parts_are_asked_about_files,
           a_listener_keeps_a_key_store_and_gets_no_trust_store, throttles_come_from_zookeeper_only,
           listeners_come_and_go_but_keep_their_protocol)
