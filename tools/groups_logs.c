@@ -165,15 +165,15 @@ static int find_leaders(struct groups *g, struct asking *a)
     struct parts topics;
     int r;
 
+    pending_topics(g, a, &topics);
+    r = ask_metadata(g, "listOffsets(api=METADATA)", &topics, &m, &trouble);
+    if (r < 0)
+        return groups_say(g, r, trouble);
     for (size_t i = 0; i < a->n; i++) {
         a->v[i].leader = -1;
         if (a->v[i].is_pending)
             a->v[i].error = UNKNOWN_TOPIC_OR_PARTITION; /* until it is seen in the metadata */
     }
-    pending_topics(g, a, &topics);
-    r = ask_metadata(g, "listOffsets(api=METADATA)", &topics, &m, &trouble);
-    if (r < 0)
-        return groups_say(g, r, trouble);
     for (int32_t i = 0; r == 0 && i < m->topics_count; i++)
         r = take_topic(g, a, &m->topics[i]);
     return r;
@@ -366,6 +366,10 @@ int groups_log_offsets(struct groups *g, struct log_ask *v, size_t n, int64_t ti
     for (int rounds = 1; first_pending(&a); rounds++) {
         int r = find_leaders(g, &a);
         r = r ? r : ask_leaders(g, &a);
+        if (cluster_is_lost(r) && rounds > 1) { /* why it was asked again says more */
+            strbuf_reset(&g->why);
+            break;
+        }
         if (r)
             return r;
         if (first_pending(&a) && (!is_worth_waiting(g, &a, rounds) || !cluster_wait(g->cluster)))
