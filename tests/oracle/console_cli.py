@@ -195,7 +195,7 @@ def alone(libs, tool, args, stdin=b""):
     java = ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
             f"-Dlog4j.configuration=file:{log4j}", "-cp", f"{libs}/*",
             f"org.apache.kafka.tools.{name}" if name else topics_cli.CLASSES[tool]]
-    done = subprocess.run([*java, *args], input=stdin, capture_output=True, timeout=60, check=False)
+    done = subprocess.run([*java, *args], input=stdin, capture_output=True, timeout=150, check=False)
     return done.returncode, done.stdout, done.stderr.decode()
 
 
