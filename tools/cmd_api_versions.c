@@ -7,8 +7,8 @@
 #include "common/base/err.h"
 #include "common/base/mem.h"
 #include "common/wire/header.h"
-#include "tools/cluster.h"
-#include "tools/opts.h"
+#include "tools/base/cluster.h"
+#include "tools/base/opts.h"
 
 #include <jansson.h>
 

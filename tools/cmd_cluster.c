@@ -3,8 +3,8 @@
  * has to be told
  */
 #include "common/base/err.h"
-#include "tools/args.h"
-#include "tools/cluster.h"
+#include "tools/base/args.h"
+#include "tools/base/cluster.h"
 
 #include <jansson.h>
 

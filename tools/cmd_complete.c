@@ -8,9 +8,9 @@
  * from the cluster where the line says where that is: at most NAMES_MAX, and NAMES_MS late.
  */
 #include "common/base/mem.h"
-#include "tools/cluster.h"
+#include "tools/base/cluster.h"
 #include "tools/complete.h"
-#include "tools/zk_text.h"
+#include "tools/shell/zk_text.h"
 
 #include <errno.h>
 #include <stdlib.h>

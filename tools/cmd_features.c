@@ -5,10 +5,10 @@
  * by the broker; clusters of another kind are served too.
  */
 #include "common/base/err.h"
-#include "tools/args.h"
-#include "tools/cluster.h"
+#include "tools/base/args.h"
+#include "tools/base/cluster.h"
+#include "tools/base/table.h"
 #include "tools/features.h"
-#include "tools/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

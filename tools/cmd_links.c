@@ -7,7 +7,7 @@
  * unless --force is given.
  */
 #include "common/base/mem.h"
-#include "tools/opts.h"
+#include "tools/base/opts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  */
 #include "common/base/err.h"
 #include "common/base/mem.h"
-#include "tools/cluster.h"
-#include "tools/opts.h"
-#include "tools/table.h"
+#include "tools/base/cluster.h"
+#include "tools/base/opts.h"
+#include "tools/base/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "tools/args.h"
+#include "tools/base/args.h"
 
 enum complete_names { COMPLETE_NO_NAMES, COMPLETE_TOPICS, COMPLETE_GROUPS };
 

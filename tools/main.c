@@ -4,7 +4,7 @@
  *   klamm topics --list -b localhost:9092
  *   kafka-topics.sh --list --bootstrap-server localhost:9092     (a link to klamm)
  */
-#include "tools/tool.h"
+#include "tools/base/tool.h"
 
 #include <signal.h>
 #include <stdio.h>

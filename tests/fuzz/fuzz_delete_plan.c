@@ -4,8 +4,8 @@
  * Whatever the bytes, they are understood or refused with a reason; what was understood is sorted,
  * each partition once.
  */
-#include "tools/delete_plan.h"
-#include "tools/zk_text.h"
+#include "tools/records/delete_plan.h"
+#include "tools/shell/zk_text.h"
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
  * The first byte says which formatter, the second how many bytes of the rest are the key. What
  * cannot be printed has a reason, and of JSON nothing is left behind.
  */
-#include "tools/formatter.h"
+#include "tools/client/formatter.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
  * The first line of the input are the properties, the second, if any, the line. Whatever they are,
  * what is understood lies inside the line, and what is not has a reason.
  */
-#include "tools/line_format.h"
+#include "tools/client/line_format.h"
 
 #include <errno.h>
 #include <stdlib.h>

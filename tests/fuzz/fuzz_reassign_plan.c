@@ -4,7 +4,7 @@
  * Whatever the bytes, a plan is understood or refused with a reason; what was understood is sorted,
  * each partition once, and can be printed.
  */
-#include "tools/reassign.h"
+#include "tools/reassign/reassign.h"
 
 #include <errno.h>
 

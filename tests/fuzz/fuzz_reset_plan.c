@@ -5,7 +5,7 @@
  * as our own does. What was understood is sorted, each partition of a group once; what our own
  * understood is the same again once it has been written.
  */
-#include "tools/groups_plan.h"
+#include "tools/groups/groups_plan.h"
 
 #include <errno.h>
 

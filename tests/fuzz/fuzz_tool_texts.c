@@ -4,10 +4,10 @@
  * The first byte says which. What was taken must be within bounds, and in its order.
  */
 #include "common/base/mem.h"
-#include "tools/configs.h"
-#include "tools/configs_scram.h"
-#include "tools/elect.h"
-#include "tools/java.h"
+#include "tools/base/java.h"
+#include "tools/configs/configs.h"
+#include "tools/configs/configs_scram.h"
+#include "tools/elect/elect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  *
  * Whatever the text, what was taken from it is sorted, found again, and in it.
  */
-#include "tools/why_facts.h"
+#include "tools/why/why_facts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

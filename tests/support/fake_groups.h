@@ -8,7 +8,7 @@
 #pragma once
 
 #include "tests/support/fake_broker.h"
-#include "tools/groups.h"
+#include "tools/groups/groups.h"
 
 enum { FAKE_TOPIC_PARTITIONS = 12000 };
 

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "tools/why.h"
+#include "tools/why/why.h"
 
 struct why_world {
     struct arena arena;

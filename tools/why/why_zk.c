@@ -1,0 +1,40 @@
+/*
+ * why_zk.c - the session with ZooKeeper in which is read
+ */
+#include "common/base/say.h"
+#include "tools/why/why.h"
+#include "zk/zk.h"
+
+enum { IN_FLIGHT = 100, SESSION_MS = 6000 };
+
+static struct zk *open_session(struct why_facts *f, const char *connect, int64_t timeout_ms)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    const struct zk_conf conf = {.connect = connect,
+                                 .session_timeout_ms = SESSION_MS,
+                                 .connection_timeout_ms = (int32_t)timeout_ms,
+                                 .max_in_flight = IN_FLIGHT,
+                                 .only_reads = true};
+    struct zk *zk = zk_new(&conf);
+    struct zk_status status;
+
+    say_set_level(SAY_ERROR); /* what the session tells a broker's log */
+    if (zk_start(zk, &why) < 0) {
+        f->zk.answers = WHY_NO;
+        f->zk.silence = arena_str(f->arena, strbuf_str(&why));
+        return zk_free(zk);
+    }
+    zk_status(zk, &status);
+    f->zk.is_read_only = status.is_read_only;
+    f->zk.answers = WHY_YES;
+    return zk;
+}
+
+struct zk *why_zk_ask(struct why_facts *f, const char *connect, int64_t timeout_ms)
+{
+    struct zk *zk = open_session(f, connect, timeout_ms);
+
+    if (zk)
+        why_zk_read(f, zk_as_store(zk));
+    return zk;
+}
