@@ -260,13 +260,6 @@ static bool is_within(struct log *a, struct log *b)
     return epoch == latest && end <= epoch_end;
 }
 
-static int64_t changed_us(const struct log *log)
-{
-    struct fs_info info = {.changed_us = 0};
-
-    return fs_stat(log->path, &info) == 0 ? info.changed_us : 0;
-}
-
 /* A copy may be made again. Of two that are the same, the one that got its name last is the one
  * that a move was to end with. */
 static struct log *choose_loser(struct log *a, struct log *b)
@@ -274,7 +267,7 @@ static struct log *choose_loser(struct log *a, struct log *b)
     bool a_in_b = is_within(a, b), b_in_a = is_within(b, a);
 
     if (a_in_b && b_in_a)
-        return changed_us(a) < changed_us(b) ? a : b;
+        return a->dir_changed_us < b->dir_changed_us ? a : b;
     if (a->is_future)
         return log_end_offset(a) < log_end_offset(b) ? a : b;
     return a_in_b ? a : b_in_a ? b : NULL;

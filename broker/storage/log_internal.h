@@ -60,6 +60,7 @@ struct log {
     struct producer_state *producers;
     struct uuid topic_id;
     bool is_id_written;
+    int64_t dir_changed_us; /* its directory, as it was found; 0: made anew */
 
     /* Written under both locks. */
     _Atomic int64_t start;

@@ -16,12 +16,14 @@
 #include "common/base/err.h"
 #include "common/base/mem.h"
 #include "common/base/say.h"
+#include "common/io/fs.h"
 
 #include <stdatomic.h>
 
 static struct log *make(const struct log_open_opts *opts)
 {
     struct log *log = xnew(struct log);
+    struct fs_info info;
 
     atomic_store(&log->refs, 1);
     log->is_future = opts->is_future;
@@ -31,6 +33,8 @@ static struct log *make(const struct log_open_opts *opts)
     log->partition = opts->partition;
     log->root = opts->root;
     log->path = xstrdup(opts->path);
+    /* Before loading writes what a crash left undone. */
+    log->dir_changed_us = fs_stat(log->path, &info) == 0 ? info.changed_us : 0;
     log->conf = topic_conf_ref(opts->conf);
     log->clock = opts->clock;
     log->hooks = opts->hooks;

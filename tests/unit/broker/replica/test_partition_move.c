@@ -62,6 +62,7 @@ static void open_node(void)
 
 static void begin(void)
 {
+    node.dirs_failed = 0;
     produced = 0;
     world.log_dirs = NODE_DIRS_MAX;
     world.segment_bytes = 600;

@@ -38,7 +38,7 @@ static int because(int64_t producer_id, int32_t sequence)
 static void end(void)
 {
     strbuf_deinit(&bytes);
-    free(refused);
+    free(TAKE(refused));
 }
 
 START_TEST(only_later_batches_of_that_producer)
