@@ -154,12 +154,7 @@ TRACE = re.compile(r"\s+at |\s+\.\.\. \d+ more|Caused by: ")
 
 def ours(tool, args, stdin=b""):
     """By the name of Kafka's script."""
-    link = os.path.join(ROOT, f"build/oracle-tools/{tool}.sh")
-    if not os.path.lexists(link) or os.readlink(link) != os.path.abspath(topics_cli.KLAMM):
-        if os.path.lexists(link):
-            os.unlink(link)
-        os.symlink(os.path.abspath(topics_cli.KLAMM), link)
-    done = subprocess.run([link, *args], input=stdin, capture_output=True, timeout=90, check=False)
+    done = subprocess.run([topics_cli.named(tool), *args], input=stdin, capture_output=True, timeout=90, check=False)
     return done.returncode, done.stdout, done.stderr.decode()
 
 
@@ -440,7 +435,7 @@ class Check:
         java = ["java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", f"{self.libs}/*",
                 f"-Dlog4j.configuration=file:{os.path.join(ROOT, 'deploy/local/kafka-log4j.properties')}",
                 topics_cli.CLASSES[CONSUMER]]
-        link = [os.path.join(ROOT, f"build/oracle-tools/{CONSUMER}.sh")]
+        link = [topics_cli.named(CONSUMER)]
         line = [*self.common("printed"), "--partition", "0", "--offset", "4"]
         with ThreadPoolExecutor(2) as pool:
             theirs = [pool.submit(signalled, java + line, s) for s in (signal.SIGINT, signal.SIGTERM)]
@@ -460,7 +455,7 @@ class Check:
             err = p.stderr.read().decode()
             self.expect("a reader that goes away", p.wait(10) == 0 and "Unable to write to standard out, closing "
                         "consumer." in err and "Processed a total of" in err, err)
-        producer = [os.path.join(ROOT, f"build/oracle-tools/{PRODUCER}.sh"), *self.common("interrupted")]
+        producer = [topics_cli.named(PRODUCER), *self.common("interrupted")]
         with subprocess.Popen(producer, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as p:
             p.stdin.write(b"kept\n")
             p.stdin.flush()

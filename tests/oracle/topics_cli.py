@@ -19,6 +19,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -218,14 +219,18 @@ class Kafkas:
         self.java.wait(20)
 
 
+def named(tool):
+    """The path of our program by the name of Kafka's script."""
+    link = os.path.join(ROOT, f"build/oracle-tools/{tool}.sh")
+    fresh = f"{link}.{os.getpid()}.{threading.get_ident()}"
+    os.symlink(os.path.abspath(KLAMM), fresh)
+    os.replace(fresh, link)
+    return link
+
+
 def ours(tool, args):
     """By the name of Kafka's script, as whoever replaces Kafka's tools would call it."""
-    link = os.path.join(ROOT, f"build/oracle-tools/{tool}.sh")
-    if not os.path.islink(link) or os.readlink(link) != os.path.abspath(KLAMM):
-        if os.path.lexists(link):
-            os.unlink(link)
-        os.symlink(os.path.abspath(KLAMM), link)
-    done = subprocess.run([link, *args], capture_output=True, text=True, timeout=90, check=False)
+    done = subprocess.run([named(tool), *args], capture_output=True, text=True, timeout=90, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
