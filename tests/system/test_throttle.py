@@ -96,19 +96,22 @@ class Move:
         out = tool(self.cluster, "--verify", "--reassignment-json-file", self.plan(AWAY))
         assert out.count("is completed.") == 2 * PARTITIONS and "Clearing broker-level throttles" in out, out
 
-    def finish(self):
-        self.load.wait_acks()
-        self.load.check()
+    def __enter__(self):
+        self.load.__enter__()
+        return self
+
+    def __exit__(self, *failed):
+        self.load.__exit__(*failed)
 
 
 def test_throttle_holds(cluster, amount):
-    move = Move(cluster, "held", amount)
-    start = time.monotonic()
-    move.execute()
-    move.wait_at(AWAY)
-    took = time.monotonic() - start
-    move.verify()
-    move.finish()
+    with Move(cluster, "held", amount) as move:
+        start = time.monotonic()
+        move.execute()
+        move.wait_at(AWAY)
+        took = time.monotonic() - start
+        move.verify()
+    move.load.check()
     rate = move.moved() / took
     lowest = 0.9 if move.rate * 10 < move.size else 0  # a rate is that of several windows of a second
     print(f"{move.moved() / MB:.0f} MB in {took:.1f} s: {rate / MB:.2f} MB/s, throttle {move.rate / MB:.0f} MB/s")
@@ -116,25 +119,25 @@ def test_throttle_holds(cluster, amount):
 
 
 def test_cancelled_halfway(cluster, amount):
-    move = Move(cluster, "cancelled", amount)
-    move.execute()
-    move.wait_halfway()
-    tool(cluster, "--cancel", "--reassignment-json-file", move.plan(AWAY))
-    poll("no move should be under way", lambda: "No partition" in tool(cluster, "--list"))
-    assert move.at(HOME) > 0 and move.at(HOME) + move.at(AWAY) == 2 * PARTITIONS
-    poll("what went back should not lie at broker 4", lambda: move.moved() < move.size * 0.9)
-    move.finish()
+    with Move(cluster, "cancelled", amount) as move:
+        move.execute()
+        move.wait_halfway()
+        tool(cluster, "--cancel", "--reassignment-json-file", move.plan(AWAY))
+        poll("no move should be under way", lambda: "No partition" in tool(cluster, "--list"))
+        assert move.at(HOME) > 0 and move.at(HOME) + move.at(AWAY) == 2 * PARTITIONS
+        poll("what went back should not lie at broker 4", lambda: move.moved() < move.size * 0.9)
+    move.load.check()
 
 
 def test_controller_dies_halfway(cluster, amount):
-    move = Move(cluster, "resumed", amount)
-    move.execute()
-    move.wait_halfway()
-    victim = cluster.controller()
-    cluster.run("kill", victim)
-    cluster.controller(but=[victim])
-    cluster.start(victim)
-    move.wait_at(AWAY)
-    cluster.wait_in_sync(move.live)
-    move.verify()
-    move.finish()
+    with Move(cluster, "resumed", amount) as move:
+        move.execute()
+        move.wait_halfway()
+        victim = cluster.controller()
+        cluster.run("kill", victim)
+        cluster.controller(but=[victim])
+        cluster.start(victim)
+        move.wait_at(AWAY)
+        cluster.wait_in_sync(move.live)
+        move.verify()
+    move.load.check()
