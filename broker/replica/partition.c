@@ -265,7 +265,9 @@ static int after_refused(struct partition *part, struct slice records, int r) RE
 {
     if (r == 0)
         refused_taken(part->refused, records);
-    int why = r == OUT_OF_ORDER_SEQUENCE_NUMBER ? refused_because(part->refused, records) : 0;
+    if (r != OUT_OF_ORDER_SEQUENCE_NUMBER)
+        return r;
+    int why = refused_because(part->refused, records, clock_mono_ms(part->env->clock));
     return why ? why : r;
 }
 
@@ -274,7 +276,7 @@ static int append_locked(struct partition *part, const struct partition_append_o
 {
     int r = check_append(part, opts->acks, ret);
     if (r) {
-        refused_note(&part->refused, opts->records, r);
+        refused_note(&part->refused, opts->records, r, clock_mono_ms(part->env->clock));
         return r;
     }
     struct log_append_opts log_opts = {

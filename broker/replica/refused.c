@@ -3,10 +3,11 @@
 #include "common/base/mem.h"
 #include "common/record/batch.h"
 
-enum { REFUSED_MAX = 8 };
+enum { REFUSED_MAX = 8, REFUSED_MS = 30000 };
 
 struct refused_batch {
     int64_t producer_id;
+    int64_t at_ms;    /* when it came last */
     int32_t sequence; /* the lowest that was refused */
     int16_t epoch;
     int16_t error;
@@ -40,6 +41,11 @@ static bool comes_after(int32_t sequence, int32_t other)
     return ahead > 0 && ahead < INT32_MAX / 2;
 }
 
+static bool is_recent(const struct refused_batch *b, int64_t now_ms)
+{
+    return now_ms - b->at_ms < REFUSED_MS;
+}
+
 static struct refused_batch *new_one(struct refused *r)
 {
     if (r->count < REFUSED_MAX)
@@ -47,7 +53,7 @@ static struct refused_batch *new_one(struct refused *r)
     return &r->v[r->next++ % REFUSED_MAX];
 }
 
-void refused_note(struct refused **r, struct slice records, int error)
+void refused_note(struct refused **r, struct slice records, int error, int64_t now_ms)
 {
     struct batch b;
 
@@ -56,12 +62,12 @@ void refused_note(struct refused **r, struct slice records, int error)
     if (!*r)
         *r = xnew(struct refused);
     struct refused_batch *known = find(*r, batch_producer_id(&b));
-    if (known && known->epoch == batch_producer_epoch(&b) &&
+    if (known && is_recent(known, now_ms) && known->epoch == batch_producer_epoch(&b) &&
         comes_after(batch_base_sequence(&b), known->sequence))
         return;
     if (!known)
         known = new_one(*r);
-    *known = (struct refused_batch){batch_producer_id(&b), batch_base_sequence(&b),
+    *known = (struct refused_batch){batch_producer_id(&b), now_ms, batch_base_sequence(&b),
                                     batch_producer_epoch(&b), (int16_t)error};
 }
 
@@ -76,13 +82,13 @@ void refused_taken(struct refused *r, struct slice records)
         *known = r->v[--r->count];
 }
 
-int refused_because(const struct refused *r, struct slice records)
+int refused_because(const struct refused *r, struct slice records, int64_t now_ms)
 {
     struct batch b;
     const struct refused_batch *known =
         r && has_sequence(records, &b) ? find(r, batch_producer_id(&b)) : NULL;
 
-    return known && known->epoch == batch_producer_epoch(&b) &&
+    return known && is_recent(known, now_ms) && known->epoch == batch_producer_epoch(&b) &&
                    comes_after(batch_base_sequence(&b), known->sequence)
                ? known->error
                : 0;

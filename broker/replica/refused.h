@@ -8,7 +8,8 @@
  * written of it is there twice. So batch 2 gets the error of batch 1, until that one has come:
  * clients send both again, in order.
  *
- * Under the partition's lock. Bounded: the oldest of a few is forgotten.
+ * Under the partition's lock. Bounded: the oldest of a few is forgotten, and each after as long as
+ * clients wait for an answer (request.timeout.ms); a gap that stays is told as Kafka tells it.
  */
 #pragma once
 
@@ -17,8 +18,8 @@
 struct refused;
 
 /* The first batch of records was refused with error. *r is NULL before the first. */
-void refused_note(struct refused **r, struct slice records, int error);
+void refused_note(struct refused **r, struct slice records, int error, int64_t now_ms);
 /* It was taken. r may be NULL. */
 void refused_taken(struct refused *r, struct slice records);
 /* The error of the batch that is missing before it; 0: none was refused. r may be NULL. */
-int refused_because(const struct refused *r, struct slice records);
+int refused_because(const struct refused *r, struct slice records, int64_t now_ms);

@@ -7,6 +7,7 @@
 
 static struct refused *refused;
 static struct strbuf bytes;
+static int64_t now_ms;
 
 static struct slice batch(int64_t producer_id, int16_t epoch, int32_t sequence)
 {
@@ -27,12 +28,12 @@ static struct slice batch(int64_t producer_id, int16_t epoch, int32_t sequence)
 
 static void note(int64_t producer_id, int32_t sequence)
 {
-    refused_note(&refused, batch(producer_id, 0, sequence), NOT_ENOUGH_REPLICAS);
+    refused_note(&refused, batch(producer_id, 0, sequence), NOT_ENOUGH_REPLICAS, now_ms);
 }
 
 static int because(int64_t producer_id, int32_t sequence)
 {
-    return refused_because(refused, batch(producer_id, 0, sequence));
+    return refused_because(refused, batch(producer_id, 0, sequence), now_ms);
 }
 
 static void end(void)
@@ -50,7 +51,7 @@ START_TEST(only_later_batches_of_that_producer)
     ck_assert_int_eq(because(1, 5), 0);
     ck_assert_int_eq(because(1, 4), 0);
     ck_assert_int_eq(because(2, 6), 0);
-    ck_assert_int_eq(refused_because(refused, batch(1, 1, 6)), 0);
+    ck_assert_int_eq(refused_because(refused, batch(1, 1, 6), now_ms), 0);
     end();
 }
 END_TEST
@@ -69,6 +70,22 @@ START_TEST(until_it_has_come)
 }
 END_TEST
 
+/* It went to another leader long ago: a gap is a gap. */
+START_TEST(not_for_ever)
+{
+    now_ms = 1000;
+    note(1, 5);
+    now_ms += 29999;
+    ck_assert_int_eq(because(1, 6), NOT_ENOUGH_REPLICAS);
+    now_ms++;
+    ck_assert_int_eq(because(1, 6), 0);
+    note(1, 9);
+    ck_assert_int_eq(because(1, 10), NOT_ENOUGH_REPLICAS);
+    ck_assert_int_eq(because(1, 9), 0);
+    end();
+}
+END_TEST
+
 START_TEST(sequences_go_on_at_0)
 {
     note(1, INT32_MAX);
@@ -81,7 +98,7 @@ END_TEST
 START_TEST(many_producers_and_none)
 {
     note(NO_PRODUCER_ID, NO_SEQUENCE);
-    refused_note(&refused, (struct slice){0}, NOT_LEADER_OR_FOLLOWER);
+    refused_note(&refused, (struct slice){0}, NOT_LEADER_OR_FOLLOWER, now_ms);
     ck_assert_ptr_null(refused);
     for (int64_t id = 0; id < 100; id++)
         note(id, 5);
@@ -93,4 +110,4 @@ START_TEST(many_producers_and_none)
 END_TEST
 
 TEST_MAIN("broker/replica/refused", only_later_batches_of_that_producer, until_it_has_come,
-          sequences_go_on_at_0, many_producers_and_none)
+          not_for_ever, sequences_go_on_at_0, many_producers_and_none)
