@@ -24,6 +24,12 @@ void perf_stats_deinit(struct perf_stats *s)
     *s = (struct perf_stats){0};
 }
 
+/* At least one millisecond: few records may all be sent within one, and a rate has no use for 0. */
+static int64_t elapsed_ms(const struct perf_stats *s, int64_t now_ms)
+{
+    return MAX(now_ms - s->start_ms, (int64_t)1);
+}
+
 static double per_second(uint64_t n, int64_t ms)
 {
     return 1000.0 * (double)n / (double)ms;
@@ -91,7 +97,7 @@ void perf_stats_print(struct perf_stats *s, int64_t now_ms, struct strbuf *out)
     int32_t p[ARRAY_LEN(percentiles)];
 
     find_percentiles(s, p);
-    add_rates(out, s->count, s->bytes, now_ms - s->start_ms, 6);
+    add_rates(out, s->count, s->bytes, elapsed_ms(s, now_ms), 6);
     add_latencies(out, s->latency_sum, s->count, s->latency_max, 2);
     strbuf_addf(out,
                 ", %" PRId32 " ms 50th, %" PRId32 " ms 95th, %" PRId32 " ms 99th, %" PRId32
@@ -101,7 +107,7 @@ void perf_stats_print(struct perf_stats *s, int64_t now_ms, struct strbuf *out)
 
 void perf_stats_print_json(struct perf_stats *s, int64_t now_ms, struct strbuf *out)
 {
-    int64_t ms = MAX(now_ms - s->start_ms, (int64_t)1);
+    int64_t ms = elapsed_ms(s, now_ms);
     int32_t p[ARRAY_LEN(percentiles)];
 
     find_percentiles(s, p);

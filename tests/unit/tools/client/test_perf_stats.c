@@ -53,6 +53,18 @@ START_TEST(nothing_was_sent)
 }
 END_TEST
 
+START_TEST(all_within_one_millisecond)
+{
+    perf_stats_init(&s, 500, 7);
+    for (int i = 0; i < 500; i++)
+        perf_stats_record(&s, 0, 3, 7, &out);
+    perf_stats_print(&s, 7, &out);
+    expect("500 records sent, 500000.000000 records/sec (1.43 MB/sec), 0.00 ms avg latency, 0.00 "
+           "ms max latency, 0 ms 50th, 0 ms 95th, 0 ms 99th, 0 ms 99.9th.\n");
+    perf_stats_deinit(&s);
+}
+END_TEST
+
 START_TEST(of_many_every_nth_latency_is_kept)
 {
     perf_stats_init(&s, 1500000, 0);
@@ -67,4 +79,5 @@ START_TEST(of_many_every_nth_latency_is_kept)
 END_TEST
 
 TEST_MAIN("tools/client/perf_stats", percentiles_are_values_of_the_sorted_list,
-          windows_of_five_seconds, nothing_was_sent, of_many_every_nth_latency_is_kept)
+          windows_of_five_seconds, nothing_was_sent, all_within_one_millisecond,
+          of_many_every_nth_latency_is_kept)
