@@ -45,15 +45,11 @@ void repl_quota_record(struct repl_quota *q, int64_t bytes)
     q->samples[q->now].bytes += bytes;
 }
 
-bool repl_quota_is_exceeded(struct repl_quota *q)
+/* What the samples hold that still count, and the time that they span. */
+static int64_t held_bytes(const struct repl_quota *q, int64_t *ret_span_ms)
 {
-    int64_t limit = atomic_load(&q->limit), now_ms, oldest_ms, bytes = 0;
+    int64_t now_ms = clock_mono_ms(q->clock), oldest_ms = now_ms, bytes = 0;
 
-    if (limit == REPL_QUOTA_UNLIMITED)
-        return false;
-    LOCK_SCOPE(&q->lock);
-    now_ms = clock_mono_ms(q->clock);
-    oldest_ms = now_ms;
     for (int32_t i = 0; i < q->count; i++) {
         const struct repl_sample *s = &q->samples[i];
         if (now_ms - s->began_ms >= q->window.samples * q->window.sample_ms)
@@ -61,6 +57,25 @@ bool repl_quota_is_exceeded(struct repl_quota *q)
         oldest_ms = MIN(oldest_ms, s->began_ms);
         bytes += s->bytes;
     }
-    int64_t span_ms = MAX(now_ms - oldest_ms, q->window.sample_ms);
-    return (double)bytes * 1000.0 / (double)span_ms > (double)limit;
+    *ret_span_ms = MAX(now_ms - oldest_ms, q->window.sample_ms);
+    return bytes;
+}
+
+int64_t repl_quota_wait_ms(struct repl_quota *q)
+{
+    int64_t limit = atomic_load(&q->limit), span_ms;
+
+    if (limit == REPL_QUOTA_UNLIMITED)
+        return 0;
+    LOCK_SCOPE(&q->lock);
+    double bytes = (double)held_bytes(q, &span_ms);
+    double over_ms = bytes * 1000.0 / (double)limit - (double)span_ms; /* infinite with none */
+    if (!(over_ms > 0))
+        return 0;
+    return MAX((int64_t)MIN(over_ms, (double)q->window.sample_ms), (int64_t)1);
+}
+
+bool repl_quota_is_exceeded(struct repl_quota *q)
+{
+    return repl_quota_wait_ms(q) > 0;
 }

@@ -42,4 +42,7 @@ void repl_quota_deinit(struct repl_quota *q);
 void repl_quota_set_rate(struct repl_quota *q, int64_t bytes_per_second);
 bool repl_quota_is_limited(const struct repl_quota *q);
 bool repl_quota_is_exceeded(struct repl_quota *q);
+/* Milliseconds until it is no longer exceeded, if nothing passes; a sample's length at most, as old
+ * samples fall out. 0 where it is not. */
+int64_t repl_quota_wait_ms(struct repl_quota *q);
 void repl_quota_record(struct repl_quota *q, int64_t bytes);

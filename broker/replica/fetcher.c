@@ -103,16 +103,20 @@ void followed_forget(struct followed *fo)
     f->forgotten = gone;
 }
 
-void followed_delay(struct followed *fo)
+void followed_delay(struct followed *fo, int64_t ms)
 {
     struct fetcher *f = fo->fetcher;
 
     followed_unlist(fo);
     followed_forget(fo);
     fo->is_delayed = true;
-    timer_arm(f->opts.reactor, &fo->delay,
-              reactor_now_us(f->opts.reactor) + f->opts.conf->backoff_ms * 1000);
+    timer_arm(f->opts.reactor, &fo->delay, reactor_now_us(f->opts.reactor) + ms * 1000);
     post_step(f);
+}
+
+void followed_back_off(struct followed *fo)
+{
+    followed_delay(fo, fo->fetcher->opts.conf->backoff_ms);
 }
 
 static struct followed *followed_new(struct fetcher *f, struct partition *part)
@@ -184,7 +188,7 @@ void fetcher_partition_error(struct followed *fo, int error)
                 "again in %" PRId64 " ms",
                 fo->part->topic.p, fo->part->id, fo->fetcher->opts.leader, err_name(error),
                 fo->fetcher->opts.conf->backoff_ms);
-    followed_delay(fo);
+    followed_back_off(fo);
 }
 
 /* ---- requests ---- */

@@ -30,7 +30,7 @@ static void on_append_error(struct followed *fo, int r)
                     " error=%s; fetched again",
                     fo->part->topic.p, fo->part->id, fo->fetcher->opts.leader, fo->offset,
                     err_name(r));
-        followed_delay(fo);
+        followed_back_off(fo);
         return;
     }
     followed_fail(fo, err_name(r));

@@ -182,18 +182,18 @@ static void build_incremental(struct build *b)
     add_forgotten(b);
 }
 
-/* While the quota of throttled replicas is used up, those that are behind are left out for the
- * back-off. */
+/* While the quota of throttled replicas is used up, those that are behind are left out, as long as
+ * it takes and no longer: what is not fetched in time is lost to the rate. */
 static void hold_throttled(struct fetcher *f)
 {
-    struct repl_quota *q = f->opts.conf->quota;
+    int64_t wait_ms = repl_quota_wait_ms(f->opts.conf->quota);
     struct followed *fo, *tmp;
 
-    if (!repl_quota_is_exceeded(q))
+    if (wait_ms == 0)
         return;
     HASH_ITER (hh, f->by_part, fo, tmp) {
         if (is_wanted(fo) && fo->lag != 0 && partition_follows_throttled(fo->part))
-            followed_delay(fo);
+            followed_delay(fo, wait_ms);
     }
 }
 

@@ -89,8 +89,10 @@ struct fetcher {
 void followed_next(struct followed *fo, enum follow_step step);
 /* Takes it off its list. */
 void followed_unlist(struct followed *fo);
-/* Leaves it out for the back-off, then goes on with the same step. */
-void followed_delay(struct followed *fo);
+/* Leaves it out for so long, then goes on with the same step. */
+void followed_delay(struct followed *fo, int64_t ms);
+/* The same for the back-off (replica.fetch.backoff.ms). */
+void followed_back_off(struct followed *fo);
 /* Gives it up until the next LeaderAndIsr. fo is gone afterwards. */
 void followed_fail(struct followed *fo, const char *why);
 /* Out of the leader's session, with the next request. */

@@ -48,6 +48,24 @@ START_TEST(burst_is_paid_off_by_waiting)
 }
 END_TEST
 
+START_TEST(wait_is_what_the_rate_needs)
+{
+    begin(1000);
+    ck_assert_int_eq(repl_quota_wait_ms(&q), 0);
+    repl_quota_record(&q, 1250);
+    ck_assert_int_eq(repl_quota_wait_ms(&q), 250);
+    clock_fake_advance(&clock_, 1100); /* the first second was that of the window */
+    ck_assert_int_eq(repl_quota_wait_ms(&q), 150);
+    clock_fake_advance(&clock_, 150);
+    ck_assert_int_eq(repl_quota_wait_ms(&q), 0);
+    repl_quota_record(&q, 1000000); /* a sample's length at most, as samples fall out */
+    ck_assert_int_eq(repl_quota_wait_ms(&q), 1000);
+    repl_quota_set_rate(&q, 0);
+    ck_assert_int_eq(repl_quota_wait_ms(&q), 1000);
+    repl_quota_deinit(&q);
+}
+END_TEST
+
 START_TEST(what_is_older_than_all_windows_is_forgotten)
 {
     begin(1000);
@@ -92,5 +110,5 @@ END_TEST
 
 TEST_MAIN("broker/quota/repl_quota", without_a_limit_nothing_is_too_much,
           rate_is_over_one_window_at_least, burst_is_paid_off_by_waiting,
-          what_is_older_than_all_windows_is_forgotten, steady_traffic_at_the_limit_passes,
-          limit_of_zero_stops_what_was_counted)
+          wait_is_what_the_rate_needs, what_is_older_than_all_windows_is_forgotten,
+          steady_traffic_at_the_limit_passes, limit_of_zero_stops_what_was_counted)

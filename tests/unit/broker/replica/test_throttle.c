@@ -140,6 +140,28 @@ START_TEST(follower_holds_itself_while_it_is_behind)
 }
 END_TEST
 
+/* Not at the next back-off: the rate would stay below what is allowed. */
+START_TEST(hold_of_a_follower_ends_when_it_is_paid_off)
+{
+    begin("*");
+    limit(&two, false);
+    lead("t", 1);
+    world_run(&world, 1500);
+    append("t", BURST);
+    world_run(&world, 700);
+    struct repl_quota *q = &node_partition(&two, "t", 0)->env->follower_quota;
+    lead("u", 1);
+    append("u", 10);
+    for (int ms = 0; repl_quota_is_exceeded(q) && ms < 6000; ms += 10) {
+        ck_assert(is_behind("u"));
+        world_run(&world, 10);
+    }
+    world_run(&world, 50);
+    ck_assert(!is_behind("u"));
+    end();
+}
+END_TEST
+
 START_TEST(followers_in_sync_are_never_held)
 {
     begin("*");
@@ -185,5 +207,6 @@ START_TEST(others_of_the_session_go_on)
 END_TEST
 
 TEST_MAIN("broker/replica/throttle", leader_holds_followers_out_of_sync,
-          follower_holds_itself_while_it_is_behind, followers_in_sync_are_never_held,
-          replicas_that_are_not_listed_are_not_held, others_of_the_session_go_on)
+          follower_holds_itself_while_it_is_behind, hold_of_a_follower_ends_when_it_is_paid_off,
+          followers_in_sync_are_never_held, replicas_that_are_not_listed_are_not_held,
+          others_of_the_session_go_on)
