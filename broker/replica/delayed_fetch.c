@@ -155,6 +155,7 @@ static void read_items(struct fetch *f, bool is_first)
             .arena = f->arena,
         };
         partition_fetch(item->part, &read, &item->got);
+        f->is_held |= item->got.is_held;
         int64_t bytes = (int64_t)records_len(item->got.data.records);
         has_some |= bytes > 0;
         left = MAX(left - bytes, 0);
@@ -438,6 +439,16 @@ static void on_finish(struct delayed *d)
     finish(f);
 }
 
+/* A follower that the quota holds waits as long as the rate needs, so that it is used up. */
+static int64_t longest_wait_ms(const struct fetch *f)
+{
+    int64_t max_ms = f->req->max_wait_ms;
+
+    if (!f->is_held)
+        return max_ms;
+    return MIN(max_ms, MAX(repl_quota_wait_ms(&replica_manager_env(f->m)->leader_quota), 1));
+}
+
 static void park(struct fetch *f)
 {
     f->delayed.reactor = f->reactor;
@@ -448,7 +459,7 @@ static void park(struct fetch *f)
         fetch_session_park(f->session, &f->delayed, NULL);
     else
         watch_items(f);
-    delayed_park(&f->delayed, reactor_now_us(f->reactor) + (int64_t)f->req->max_wait_ms * 1000);
+    delayed_park(&f->delayed, reactor_now_us(f->reactor) + longest_wait_ms(f) * 1000);
 }
 
 void fetch_start(struct replica_manager *m, struct fetch *f)
@@ -457,6 +468,7 @@ void fetch_start(struct replica_manager *m, struct fetch *f)
 
     msg_init(&fetch_response_desc, &f->response);
     f->m = m;
+    f->is_held = false;
     f->max_bytes = CLAMP(wanted, 0, f->broker_max_bytes);
     f->min_bytes = MIN(f->req->min_bytes, f->max_bytes);
     int r =

@@ -52,6 +52,7 @@ struct fetch {
     struct arena scratch; /* one round's work on a session */
     int32_t max_bytes;
     int32_t min_bytes;
+    bool is_held; /* the quota of throttled followers left something out */
     struct delayed delayed;
 };
 

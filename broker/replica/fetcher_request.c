@@ -58,6 +58,7 @@ struct build {
     struct fetch_request_partition *parts;
     size_t part_count;
     const struct followed *last;
+    int64_t max_wait_ms;
 };
 
 static void begin(struct build *b, size_t room)
@@ -72,7 +73,7 @@ static void begin(struct build *b, size_t room)
     } else {
         req->replica_id = conf->broker_id;
     }
-    req->max_wait_ms = conf->wait_max_ms;
+    req->max_wait_ms = (int32_t)b->max_wait_ms;
     req->min_bytes = conf->min_bytes;
     req->max_bytes = conf->response_max_bytes;
     if (b->version >= 7) {
@@ -183,18 +184,23 @@ static void build_incremental(struct build *b)
 }
 
 /* While the quota of throttled replicas is used up, those that are behind are left out, as long as
- * it takes and no longer: what is not fetched in time is lost to the rate. */
-static void hold_throttled(struct fetcher *f)
+ * it takes and no longer: what is not fetched in time is lost to the rate. Returns for how long, 0
+ * for none. */
+static int64_t hold_throttled(struct fetcher *f)
 {
-    int64_t wait_ms = repl_quota_wait_ms(f->opts.conf->quota);
+    int64_t wait_ms = repl_quota_wait_ms(f->opts.conf->quota), held_ms = 0;
     struct followed *fo, *tmp;
 
     if (wait_ms == 0)
-        return;
+        return 0;
     HASH_ITER (hh, f->by_part, fo, tmp) {
-        if (is_wanted(fo) && fo->lag != 0 && partition_follows_throttled(fo->part))
+        if (fo->step != STEP_FETCH || fo->lag == 0 || !partition_follows_throttled(fo->part))
+            continue;
+        if (!fo->is_delayed)
             followed_delay(fo, wait_ms);
+        held_ms = wait_ms;
     }
+    return held_ms;
 }
 
 static bool has_wanted(struct fetcher *f)
@@ -215,11 +221,15 @@ bool fetcher_send_fetch(struct fetcher *f)
     struct build b = {.f = f, .version = fetch_version(f->opts.conf->ibp)};
     bool uses_ids = b.version >= 13 && f->without_id == 0;
 
-    hold_throttled(f);
+    int64_t held_ms = hold_throttled(f);
     if (!has_wanted(f))
         return false;
     if (b.version >= 13 && !uses_ids)
         b.version = 12;
+    /* Those that are held are asked for when this one is answered. */
+    b.max_wait_ms = f->opts.conf->wait_max_ms;
+    if (held_ms > 0)
+        b.max_wait_ms = MIN(b.max_wait_ms, held_ms);
     /* A session goes either by ids or by names. */
     if (uses_ids != f->uses_ids)
         f->session_epoch = 0;

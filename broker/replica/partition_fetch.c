@@ -11,8 +11,6 @@ struct sample {
     int64_t start;
     int64_t end;
     int64_t upper; /* nothing at or above it is given to this reader */
-    bool
-        is_held; /* a throttled follower out of sync, while the quota is used up: it gets nothing */
 };
 
 void partition_fetch_error(int32_t partition, int error, struct fetch_response_partition *ret)
@@ -210,7 +208,7 @@ static enum outcome prepare(struct partition *part, const struct fetch_who *who,
         move_replica(part, who, want, ret_sample);
     ret->is_settled = is_settled(part, who, want, ret_sample);
     ret->is_throttled = is_throttled(part, who);
-    ret_sample->is_held = ret->is_throttled && is_held(part, who);
+    ret->is_held = ret->is_throttled && is_held(part, who);
     return OUTCOME_READ;
 }
 
@@ -289,11 +287,12 @@ void partition_fetch(struct partition *part, const struct fetch_read *read, stru
     d->aborted_transactions_count = -1;
     ret->is_settled = false;
     ret->is_throttled = false;
+    ret->is_held = false;
     WITH_LOCK(&part->lock)
     {
         outcome = prepare(part, who, want, ret, &sample);
     }
-    if (outcome != OUTCOME_READ || sample.is_held)
+    if (outcome != OUTCOME_READ || ret->is_held)
         return;
     struct log_read_opts opts = {want->offset, read->max_bytes, sample.upper, read->min_one_batch};
     int r = read_all(part, read, &opts, d);
@@ -335,20 +334,20 @@ struct fetch_ready partition_fetch_ready(struct partition *part, const struct fe
                                          const struct fetch_want *want, bool only_any)
 {
     struct sample s = {0};
-    bool must;
+    bool must, held = false;
 
     WITH_LOCK(&part->lock)
     {
         must = has_to_answer(part, who, want);
         if (!must) {
             s = take_sample(part, who);
-            s.is_held = is_throttled(part, who) && is_held(part, who);
+            held = is_throttled(part, who) && is_held(part, who);
         }
     }
     /* Above the end of the log the tail it had was truncated. */
     if (must || want->offset > s.end)
         return (struct fetch_ready){.must_answer = true};
-    if (want->offset >= s.upper || s.is_held)
+    if (want->offset >= s.upper || held)
         return (struct fetch_ready){0};
     if (only_any)
         return (struct fetch_ready){.bytes = 1};

@@ -52,6 +52,7 @@ struct fetch_got {
      * set. */
     bool is_settled;
     bool is_throttled; /* its records count against the quota of throttled followers */
+    bool is_held;      /* out of sync, while that quota is used up: it gets nothing */
 };
 
 /* An error is in ret->data. A read error of the disk takes the log dir offline. */
