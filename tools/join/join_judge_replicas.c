@@ -50,9 +50,8 @@ static void judge_absence(const struct join_facts *f, const struct why_partition
                           struct join_findings *ret)
 {
     int32_t left = left_of(f, p), min = min_isr_of(f, p);
-    bool is_down = f->broker >= 0 && !is_registered(f, f->broker);
 
-    if (left >= MAX(min, 1) || is_down)
+    if (left >= MAX(min, 1))
         return;
     if (is_whole(f, p))
         FOUND(JOIN_WARNING, name_of(f, p),
@@ -100,18 +99,57 @@ static void judge_move(const struct join_facts *f, const struct why_partition *p
           "let it end, or cancel it: what is added has to be fetched again after a restart");
 }
 
+/* The broker has been stopped already: what it alone had in sync waits for it, or for Klamm. */
+static void judge_waiting(const struct join_facts *f, const struct why_partition *p,
+                          struct join_findings *ret)
+{
+    if (p->leader >= 0)
+        return;
+    if (why_has(&p->isr, f->broker))
+        FOUND(JOIN_NOTE, name_of(f, p), STR("has no leader, and waits for this broker"),
+              "Klamm leads it as soon as it has started");
+    else
+        judge_now(f, p, ret);
+}
+
+static bool is_down(const struct join_facts *f)
+{
+    return f->broker >= 0 && !is_registered(f, f->broker);
+}
+
 static void judge_partition(const struct join_facts *f, const struct why_partition *p,
                             struct join_findings *ret)
 {
     judge_move(f, p, ret);
-    if (f->stop && f->broker >= 0)
-        return;
     if (f->broker < 0)
         judge_now(f, p, ret);
-    else if (why_has(&p->replicas, f->broker) && p->leader < 0)
+    else if (!why_has(&p->replicas, f->broker))
+        return;
+    else if (is_down(f))
+        judge_waiting(f, p, ret);
+    else if (!f->stop && p->leader < 0)
         judge_now(f, p, ret);
-    else if (why_has(&p->replicas, f->broker))
+    else if (!f->stop)
         judge_absence(f, p, ret);
+}
+
+static bool is_named(const struct join_facts *f)
+{
+    for (int32_t i = 0; i < f->zk.topics_count; i++) {
+        for (int32_t k = 0; k < f->zk.topics[i].count; k++) {
+            if (why_has(&f->zk.topics[i].v[k].replicas, f->broker))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void judge_unknown(const struct join_facts *f, struct join_findings *ret)
+{
+    if (is_down(f) && !is_named(f))
+        FOUND(JOIN_WARNING, arena_printf(f->arena, "broker %d", f->broker),
+              STR("is not registered, and no partition lies on it"),
+              "is that the right id? Klamm would join as a new broker");
 }
 
 /* ---- what can-stop says ---- */
@@ -158,10 +196,7 @@ static void take_stop(const struct join_facts *f, struct join_findings *ret)
 {
     struct why_findings all = {.arena = f->arena};
 
-    if (stop_judge(f->stop, &all) == STOP_UNKNOWN_BROKER)
-        join_found(ret, JOIN_WARNING, arena_printf(f->arena, "broker %d", f->broker),
-                   STR("no partition lies on it, and no broker knows it"),
-                   STR("is --broker right? Klamm would join as a new broker"));
+    (void)stop_judge(f->stop, &all);
     why_finish(&all);
     for (size_t i = 0; i < all.count; i++)
         take_finding(f, &all.v[i], ret);
@@ -169,10 +204,13 @@ static void take_stop(const struct join_facts *f, struct join_findings *ret)
 
 void join_judge_replicas(const struct join_facts *f, struct join_findings *ret)
 {
-    if (f->stop && f->broker >= 0)
+    bool knows_zk = f->zk.zk.answers == WHY_YES;
+
+    if (f->stop && f->broker >= 0 && !(knows_zk && is_down(f)))
         take_stop(f, ret);
-    if (f->zk.zk.answers != WHY_YES)
+    if (!knows_zk)
         return;
+    judge_unknown(f, ret);
     for (int32_t i = 0; i < f->zk.topics_count; i++) {
         for (int32_t k = 0; k < f->zk.topics[i].count; k++)
             judge_partition(f, &f->zk.topics[i].v[k], ret);

@@ -77,7 +77,10 @@ START_TEST(a_broker_that_is_down_already_loses_nothing_more)
     why_find_broker(&w.f.zk, 1)->registered = WHY_NO;
     EXPECT_WELL(&w);
     t->v[0].leader = -1;
-    EXPECT(&w, JOIN_BLOCKS, "t-0", "no leader");
+    EXPECT(&w, JOIN_BLOCKS, "t-0", "has no leader");
+    t->v[0].isr = join_ids(&w, "1");
+    EXPECT(&w, JOIN_NOTE, "t-0", "waits for this broker");
+    EXPECT_WELL(&w);
     join_end(&w);
 }
 END_TEST
@@ -149,16 +152,28 @@ START_TEST(a_doubt_blocks)
 }
 END_TEST
 
-START_TEST(a_broker_that_nobody_knows_is_a_warning)
+START_TEST(of_a_broker_that_is_down_zookeeper_decides)
 {
     struct why_facts first, second;
 
     join_start(&w);
-    join_topic(&w, "well", "1,2,3", "1,2,3");
+    join_topic(&w, "single", "1", "1")->v[0].leader = -1;
+    why_find_broker(&w.f.zk, 1)->registered = WHY_NO;
     struct stop_facts s = looks(&first, &second);
-    s.broker = w.f.broker = 9;
+    why_find_broker(&first, 1)->is_listed = false;
     w.f.stop = &s;
-    EXPECT(&w, JOIN_WARNING, "broker 9", "no broker knows it");
+    EXPECT(&w, JOIN_NOTE, "single-0", "waits for this broker");
+    EXPECT_WELL(&w);
+    join_end(&w);
+}
+END_TEST
+
+START_TEST(a_broker_that_nobody_knows_is_a_warning)
+{
+    join_start(&w);
+    join_topic(&w, "well", "1,2,3", "1,2,3");
+    w.f.broker = 9;
+    EXPECT(&w, JOIN_WARNING, "broker 9", "is not registered, and no partition lies on it");
     join_end(&w);
 }
 END_TEST
@@ -168,4 +183,4 @@ TEST_MAIN("tools/join/join_judge_replicas", others_have_to_be_in_sync,
           min_isr_is_the_topics_or_the_brokers, without_a_broker_all_are_looked_at,
           a_broker_that_is_down_already_loses_nothing_more, moves_are_let_end,
           where_brokers_were_asked_can_stop_decides, a_doubt_blocks,
-          a_broker_that_nobody_knows_is_a_warning)
+          of_a_broker_that_is_down_zookeeper_decides, a_broker_that_nobody_knows_is_a_warning)
