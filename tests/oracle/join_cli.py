@@ -208,7 +208,7 @@ def wrong(check):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, default=26600)
+    parser.add_argument("--port", type=int, default=26900)
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     if subprocess.run([f"{ROOT}/tests/kafka/fetch"], stdout=subprocess.DEVNULL, check=False).returncode:
