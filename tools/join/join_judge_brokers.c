@@ -82,6 +82,12 @@ static void judge_other(const struct join_facts *f, const struct why_broker *b,
     const struct listener_conf *control =
         f->conf ? listeners_control_plane(&f->conf->listener) : NULL;
 
+    if (b->session == 0)
+        FOUND(JOIN_BLOCKS, place_of(f, b),
+              STR("the node is persistent: no broker can be behind it"),
+              "find out who made it, and delete it");
+    if (!b->node)
+        return;
     judge_sasl(f, b, ret);
     if (b->node->feature_count)
         FOUND(JOIN_WARNING, place_of(f, b), STR("it registers features of its own"),
@@ -160,7 +166,7 @@ void join_judge_brokers(const struct join_facts *f, struct join_findings *ret)
         judge_wanted(f, why_find_broker(&f->zk, f->broker), ret);
     for (int32_t i = 0; i < f->zk.brokers_count; i++) {
         const struct why_broker *b = &f->zk.brokers[i];
-        if (b->registered == WHY_YES && b->node && b->id != f->broker)
+        if (b->registered == WHY_YES && b->id != f->broker)
             judge_other(f, b, ret);
     }
 }

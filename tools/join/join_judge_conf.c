@@ -123,9 +123,28 @@ static void judge_live_dialect(const struct join_facts *f, const struct join_liv
           "set inter.broker.protocol.version to what all brokers have");
 }
 
+static void judge_answer(const struct join_facts *f, struct join_findings *ret)
+{
+    const struct why_facts *told = f->stop->first;
+    struct str cluster = f->zk.zk.cluster_id;
+
+    if (told->brokers_answer != WHY_YES)
+        FOUND(JOIN_WARNING, told->bootstrap,
+              arena_printf(f->arena, "no broker answers there: %.*s", STR_ARG(told->silence)),
+              "correct --bootstrap-server or --command-config: what brokers know has not been "
+              "checked");
+    else if (cluster.len && told->cluster_id.len && !str_eq(cluster, told->cluster_id))
+        FOUND(JOIN_BLOCKS, told->bootstrap,
+              arena_printf(f->arena, "these brokers belong to cluster %.*s, ZooKeeper to %.*s",
+                           STR_ARG(told->cluster_id), STR_ARG(cluster)),
+              "either --bootstrap-server or --zookeeper is wrong");
+}
+
 /* Brokers of themselves, with or without a file. */
 void join_judge_live(const struct join_facts *f, struct join_findings *ret)
 {
+    if (f->stop)
+        judge_answer(f, ret);
     for (size_t i = 0; i < f->live_count; i++) {
         const struct join_live *l = &f->live[i];
         struct str where = arena_printf(f->arena, "broker %d", l->id);

@@ -17,7 +17,9 @@ static void judge_reach(const struct join_facts *f, struct join_findings *ret)
     else if (z->answers == WHY_NO)
         FOUND(JOIN_BLOCKS, f->zookeeper,
               arena_printf(f->arena, "ZooKeeper cannot be read: %.*s", STR_ARG(z->silence)),
-              "bring it back, or correct --zookeeper; nothing of what it holds has been checked");
+              "bring it back, correct --zookeeper, or give this session the right to read; nothing "
+              "of "
+              "what it holds has been checked");
     else if (z->answers == WHY_YES && z->is_read_only)
         FOUND(JOIN_BLOCKS, f->zookeeper,
               STR("the ensemble has no quorum: it takes no writes, and no broker can register"),
@@ -107,6 +109,10 @@ static void judge_controller(const struct join_facts *f, struct join_findings *r
         FOUND(JOIN_BLOCKS, STR(ZK_PATH_CONTROLLER),
               arena_printf(f->arena, "it names broker %d, which is not registered", z->controller),
               "wait until its session has expired; if the node stays, find out who holds it");
+    else if (z->controller >= 0 && z->controller_session == 0)
+        FOUND(JOIN_BLOCKS, STR(ZK_PATH_CONTROLLER),
+              STR("the node is persistent: no controller's end takes it away"),
+              "no broker can become controller until it is deleted: find out who made it");
     else if (z->controller < 0 && is_running(f) && !is_bad(f, ZK_PATH_CONTROLLER))
         FOUND(JOIN_BLOCKS, STR(ZK_PATH_CONTROLLER),
               STR("there is no controller: nobody elects leaders when a broker stops"),

@@ -37,8 +37,20 @@ static json_t *json_finding(const struct join_finding *f)
     return o;
 }
 
+/* Names out of ZooKeeper may be in them. */
+static struct why_texts cleaned(struct arena *a, const struct why_texts *t)
+{
+    struct why_texts out = {0};
+
+    for (size_t i = 0; i < t->count; i++)
+        why_texts_add(a, &out, join_clean(a, t->v[i]));
+    return out;
+}
+
 static void print_json(const struct join_findings *all, const struct join_print_opts *o, FILE *out)
 {
+    CLEANUP(arena_deinit) struct arena a = {0};
+    const struct why_texts unasked = cleaned(&a, o->unasked);
     json_t *root = json_object(), *list = json_array();
 
     for (size_t i = 0; i < all->count; i++)
@@ -53,7 +65,7 @@ static void print_json(const struct join_findings *all, const struct join_print_
                             json_integer((json_int_t)all->counts[s]));
     json_object_set_new(root, "findings", list);
     json_object_set_new(root, "left_out", json_integer((json_int_t)all->left_out));
-    json_object_set_new(root, "not_asked", json_texts(o->unasked));
+    json_object_set_new(root, "not_asked", json_texts(&unasked));
     json_dumpf(root, out, JSON_INDENT(2));
     fputc('\n', out);
     json_decref(root);
@@ -124,6 +136,7 @@ static void print_finding(const struct join_finding *f, const struct join_print_
 static void print_text(const struct join_findings *all, const struct join_print_opts *o, FILE *out)
 {
     CLEANUP(arena_deinit) struct arena a = {0};
+    const struct why_texts unasked = cleaned(&a, o->unasked);
     int width = width_of(all, &a);
 
     print_verdict(all, o->broker, out);
@@ -133,10 +146,10 @@ static void print_text(const struct join_findings *all, const struct join_print_
         print_finding(&all->v[i], o, width, out);
     if (all->left_out)
         fprintf(out, "and %zu finding(s) more\n", all->left_out);
-    if (o->unasked->count)
+    if (unasked.count)
         fputc('\n', out);
-    for (size_t i = 0; i < o->unasked->count; i++)
-        fprintf(out, "not asked  %.*s\n", STR_ARG(o->unasked->v[i]));
+    for (size_t i = 0; i < unasked.count; i++)
+        fprintf(out, "not asked  %.*s\n", STR_ARG(unasked.v[i]));
 }
 
 void join_print(const struct join_findings *all, const struct join_print_opts *o, FILE *out)

@@ -17,6 +17,9 @@ START_TEST(the_id_is_free_taken_or_stuck)
     EXPECT(&w, JOIN_BLOCKS, "/brokers/ids/1", "persistent");
     w.f.broker = 7;
     EXPECT(&w, JOIN_NOTE, "/brokers/ids/7", "free");
+    EXPECT(&w, JOIN_BLOCKS, "/brokers/ids/1", "no broker can be behind it");
+    why_find_broker(&w.f.zk, 1)->node = NULL; /* not decodable */
+    EXPECT(&w, JOIN_BLOCKS, "/brokers/ids/1", "no broker can be behind it");
     join_end(&w);
 }
 END_TEST

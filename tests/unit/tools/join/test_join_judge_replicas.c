@@ -105,6 +105,8 @@ static struct stop_facts looks(struct why_facts *first, struct why_facts *second
     first->brokers_answer = WHY_YES;
     first->controller = 2;
     first->source = STR("Metadata");
+    first->bootstrap = STR("b:9092");
+    first->cluster_id = STR("here");
     first->knows_moves = true;
     for (int32_t i = 0; i < first->brokers_count; i++) {
         first->brokers[i].is_listed = true;
@@ -148,6 +150,21 @@ START_TEST(a_doubt_blocks)
     first.brokers_answer = WHY_NO;
     first.silence = STR("nobody there");
     EXPECT(&w, JOIN_BLOCKS, "broker 1", "nobody there");
+    EXPECT(&w, JOIN_WARNING, "b:9092", "no broker answers there: nobody there");
+    join_end(&w);
+}
+END_TEST
+
+START_TEST(brokers_of_another_cluster_block)
+{
+    struct why_facts first, second;
+
+    join_start(&w);
+    struct stop_facts s = looks(&first, &second);
+    first.cluster_id = STR("there");
+    w.f.broker = -1;
+    w.f.stop = &s;
+    EXPECT(&w, JOIN_BLOCKS, "b:9092", "belong to cluster there, ZooKeeper to here");
     join_end(&w);
 }
 END_TEST
@@ -183,4 +200,5 @@ TEST_MAIN("tools/join/join_judge_replicas", others_have_to_be_in_sync,
           min_isr_is_the_topics_or_the_brokers, without_a_broker_all_are_looked_at,
           a_broker_that_is_down_already_loses_nothing_more, moves_are_let_end,
           where_brokers_were_asked_can_stop_decides, a_doubt_blocks,
-          of_a_broker_that_is_down_zookeeper_decides, a_broker_that_nobody_knows_is_a_warning)
+          brokers_of_another_cluster_block, of_a_broker_that_is_down_zookeeper_decides,
+          a_broker_that_nobody_knows_is_a_warning)

@@ -79,6 +79,9 @@ START_TEST(there_has_to_be_a_controller)
     EXPECT(&w, JOIN_BLOCKS, "/controller", "a KRaft controller (9)");
     w.f.zk.zk.is_kraft = false;
     w.f.zk.zk.controller = 2;
+    w.f.zk.zk.controller_session = 0;
+    EXPECT(&w, JOIN_BLOCKS, "/controller", "persistent");
+    w.f.zk.zk.controller_session = 102;
     w.f.zk.zk.controller_epoch = -1;
     EXPECT(&w, JOIN_BLOCKS, "/controller_epoch", "missing");
     join_end(&w);

@@ -40,7 +40,7 @@ static void some(void)
     join_found(&all, JOIN_BLOCKS, STR("/migration"), STR("has begun"), STR("roll it back"));
     for (int i = 0; i < 5; i++)
         join_found(&all, JOIN_WARNING, arena_printf(&a, "t-%d", i), STR("pauses"), STR("wait"));
-    why_texts_add(&a, &unasked, STR("brokers"));
+    why_texts_add(&a, &unasked, STR("bro\x1bkers"));
 }
 
 START_TEST(columns_are_aligned)
@@ -62,7 +62,7 @@ START_TEST(columns_are_aligned)
               "                      -> wait\n"
               "note      /n          so it is\n"
               "\n"
-              "not asked  brokers\n");
+              "not asked  bro\\x1bkers\n");
     print(false, true);
     ck_assert_ptr_nonnull(strstr(text, "t-4\n"));
     ck_assert_ptr_null(strstr(text, "--all"));
