@@ -33,6 +33,7 @@ const struct tool tools[] = {
      "the requests that each broker serves"},
     {"why", NULL, cmd_why, "what is not well, why, and what unblocks it"},
     {"can-stop", NULL, cmd_can_stop, "whether a broker may be stopped now"},
+    {"check-join", NULL, cmd_check_join, "what is in the way of replacing a Kafka broker"},
     {"cluster", "kafka-cluster", cmd_cluster, "the id of the cluster"},
     {"zk", "zookeeper-shell", cmd_zk, "look at ZooKeeper's nodes, and change them"},
     {"features", "kafka-features", cmd_features, "features of the cluster and their versions"},

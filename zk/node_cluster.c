@@ -119,3 +119,20 @@ struct slice node_features_encode(struct arena *a, const struct node_features *f
     json_object_set_new(root, "status", json_integer(f->enabled));
     return node_dump(a, root);
 }
+
+int node_migration_decode(struct slice data, struct node_why *why, struct node_migration *ret)
+{
+    CLEANUP(json_decref_p) json_t *root = NULL;
+    struct node_migration m = {0};
+    int r;
+
+    if (!data.p)
+        return -ENODATA;
+    if (node_parse(data, why, &root) < 0)
+        return -EBADMSG;
+    if ((r = node_i32(root, "kraft_controller_id", why, &m.controller_id)) < 0 ||
+        (r = node_i32(root, "kraft_controller_epoch", why, &m.controller_epoch)) < 0)
+        return r;
+    *ret = m;
+    return 0;
+}

@@ -1,5 +1,5 @@
 /*
- * node_cluster.h - /cluster/id, /latest_producer_id_block, /feature
+ * node_cluster.h - /cluster/id, /latest_producer_id_block, /feature, /migration
  */
 #pragma once
 
@@ -38,3 +38,13 @@ struct node_features {
 int node_features_decode(struct slice data, struct arena *a, struct node_why *why,
                          struct node_features *ret) MUST_CHECK;
 struct slice node_features_encode(struct arena *a, const struct node_features *f);
+
+/* Written by KRaft controllers that take the cluster over; read only. */
+struct node_migration {
+    int32_t controller_id;
+    int32_t controller_epoch;
+};
+
+/* -ENODATA: null, as zookeeper-security-migration makes it: nobody has begun. */
+int node_migration_decode(struct slice data, struct node_why *why, struct node_migration *ret)
+    MUST_CHECK;

@@ -23,6 +23,7 @@
 #define ZK_PATH_PRODUCER_IDS       "/latest_producer_id_block"
 #define ZK_PATH_FEATURE            "/feature"
 #define ZK_PATH_CONSUMERS          "/consumers"
+#define ZK_PATH_MIGRATION          "/migration"
 
 #define ZK_PREFIX_ISR_CHANGE    ZK_PATH_ISR_CHANGES "/isr_change_"
 #define ZK_PREFIX_LOG_DIR_EVENT ZK_PATH_LOG_DIR_EVENTS "/log_dir_event_"

@@ -91,17 +91,22 @@ static int refuse_kraft(const struct broker_conf *c, struct strbuf *why)
     return 0;
 }
 
-/* What would silently be less safe, or different, than the file says. */
-static int refuse_unserved(const struct broker_conf *c, struct strbuf *why)
+/* ---- what would silently be less safe, or different, than the file says ---- */
+
+static int refuse_authorizer(const struct broker_conf *c, struct strbuf *why)
 {
-    if (c->authorizer_class_name[0]) {
-        strbuf_addf(why,
-                    "authorizer.class.name=%s: access control is not served yet, and starting "
-                    "without it would open the "
-                    "cluster to everyone; remove the key only if that is wanted",
-                    c->authorizer_class_name);
-        return -EINVAL;
-    }
+    if (!c->authorizer_class_name[0])
+        return 0;
+    strbuf_addf(why,
+                "authorizer.class.name=%s: access control is not served yet, and starting "
+                "without it would open the "
+                "cluster to everyone; remove the key only if that is wanted",
+                c->authorizer_class_name);
+    return -EINVAL;
+}
+
+static int refuse_sasl(const struct broker_conf *c, struct strbuf *why)
+{
     for (int i = 0; i < c->listener.count; i++) {
         if (c->listener.v[i].protocol >= PROTO_SASL_PLAINTEXT) {
             strbuf_addf(why, "listener %s uses %s: SASL is not served yet; use PLAINTEXT or SSL",
@@ -109,10 +114,20 @@ static int refuse_unserved(const struct broker_conf *c, struct strbuf *why)
             return -EINVAL;
         }
     }
-    if (c->zookeeper_set_acl)
-        return refuse(why, "zookeeper.set.acl=true needs an authenticated ZooKeeper session (SASL "
-                           "or TLS), which the installed "
-                           "client library does not offer; set it to false");
+    return 0;
+}
+
+static int refuse_zookeeper_acl(const struct broker_conf *c, struct strbuf *why)
+{
+    if (!c->zookeeper_set_acl)
+        return 0;
+    return refuse(why, "zookeeper.set.acl=true needs an authenticated ZooKeeper session (SASL "
+                       "or TLS), which the installed "
+                       "client library does not offer; set it to false");
+}
+
+static int refuse_providers(const struct broker_conf *c, struct strbuf *why)
+{
     for (size_t i = 0; i < c->props.count; i++) {
         const struct prop *p = &c->props.v[i];
 
@@ -126,6 +141,20 @@ static int refuse_unserved(const struct broker_conf *c, struct strbuf *why)
         }
     }
     return 0;
+}
+
+typedef int (*refusal_fn)(const struct broker_conf *c, struct strbuf *why);
+
+static const refusal_fn unserved[] = {refuse_authorizer, refuse_sasl, refuse_zookeeper_acl,
+                                      refuse_providers};
+
+static int refuse_unserved(const struct broker_conf *c, struct strbuf *why)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(unserved) && r == 0; i++)
+        r = unserved[i](c, why);
+    return r;
 }
 
 static int check_broker_id(struct broker_conf *c, struct strbuf *why)
@@ -268,11 +297,12 @@ static int check_zookeeper(struct broker_conf *c, struct strbuf *why)
     return 0;
 }
 
-static int derive(struct broker_conf *c, struct strbuf *why)
+/* What follows from the keys, and whether they go together. */
+static int derive_values(struct broker_conf *c, struct strbuf *why)
 {
-    int r = refuse_kraft(c, why);
+    int r = 0;
 
-    if (r == 0 && ibp_parse(str_of(c->inter_broker_protocol_version), &c->ibp) < 0) {
+    if (ibp_parse(str_of(c->inter_broker_protocol_version), &c->ibp) < 0) {
         strbuf_addf(why,
                     "Invalid value %s for configuration inter.broker.protocol.version: Version "
                     "`%s` is not a valid version",
@@ -293,16 +323,29 @@ static int derive(struct broker_conf *c, struct strbuf *why)
         r = check_ip_overrides(c, why);
     if (r == 0)
         r = check_cleaner(c, why);
-    if (r == 0)
-        r = refuse_unserved(c, why);
-    if (r == 0)
-        r = topic_defaults_make(c, &c->topic_default_texts, why);
-    if (r == 0)
-        r = topic_conf_build(c, NULL, 0, &c->topic_defaults, why);
     return r;
 }
 
-int broker_conf_from_props(struct props *props, struct broker_conf **ret, struct strbuf *why)
+static int derive_topics(struct broker_conf *c, struct strbuf *why)
+{
+    int r = topic_defaults_make(c, &c->topic_default_texts, why);
+
+    return r < 0 ? r : topic_conf_build(c, NULL, 0, &c->topic_defaults, why);
+}
+
+static int derive(struct broker_conf *c, struct strbuf *why)
+{
+    int r = refuse_kraft(c, why);
+
+    if (r == 0)
+        r = derive_values(c, why);
+    if (r == 0)
+        r = refuse_unserved(c, why);
+    return r < 0 ? r : derive_topics(c, why);
+}
+
+/* Takes the properties over. */
+static struct broker_conf *parse(struct props *props, struct strbuf *why)
 {
     struct broker_conf *c = xnew(struct broker_conf);
     int r = 0;
@@ -318,12 +361,34 @@ int broker_conf_from_props(struct props *props, struct broker_conf **ret, struct
         if (r < 0 && p->line)
             strbuf_addf(why, " (line %d)", p->line);
     }
-    if (r == 0)
-        r = derive(c, why);
-    if (r < 0)
-        c = broker_conf_free(c);
-    else
-        *ret = c;
+    return r < 0 ? broker_conf_free(c) : c;
+}
+
+int broker_conf_from_props(struct props *props, struct broker_conf **ret, struct strbuf *why)
+{
+    struct broker_conf *c = parse(props, why);
+
+    if (!c)
+        return -EINVAL;
+    if (derive(c, why) < 0) {
+        broker_conf_free(c);
+        return -EINVAL;
+    }
+    *ret = c;
+    return 0;
+}
+
+/* ---- files ---- */
+
+static int read_props(const char *path, struct props *ret, struct strbuf *why)
+{
+    int line = 0;
+    int r = props_load(ret, path, &line);
+
+    if (r < 0 && line > 0)
+        strbuf_addf(why, "%s: line %d: malformed \\u escape or a NUL byte", path, line);
+    else if (r < 0)
+        strbuf_addf(why, "%s: cannot be read: %s", path, strerror(-r));
     return r;
 }
 
@@ -349,13 +414,8 @@ int broker_conf_load(const char *path, char *const *overrides, int override_coun
 {
     CLEANUP(props_deinit) struct props props = {0};
     CLEANUP(strbuf_deinit) struct strbuf reason = {0};
-    int line = 0;
-    int r = props_load(&props, path, &line);
+    int r = read_props(path, &props, why);
 
-    if (r < 0 && line > 0)
-        strbuf_addf(why, "%s: line %d: malformed \\u escape or a NUL byte", path, line);
-    else if (r < 0)
-        strbuf_addf(why, "%s: cannot be read: %s", path, strerror(-r));
     if (r < 0)
         return r;
     r = apply_overrides(&props, overrides, override_count, why);
@@ -365,6 +425,35 @@ int broker_conf_load(const char *path, char *const *overrides, int override_coun
     if (r < 0)
         strbuf_addf(why, "%s: %s", path, reason.s);
     return r;
+}
+
+/* Passes r on; a refusal is told, and the text is empty again. */
+static int tell(int r, struct strbuf *why, broker_conf_refused_fn fn, void *ctx)
+{
+    if (r < 0)
+        fn(ctx, why->s ? why->s : strerror(-r));
+    strbuf_reset(why);
+    return r;
+}
+
+struct broker_conf *broker_conf_probe(const char *path, broker_conf_refused_fn fn, void *ctx)
+{
+    CLEANUP(props_deinit) struct props props = {0};
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+
+    if (tell(read_props(path, &props, &why), &why, fn, ctx) < 0)
+        return NULL;
+    struct broker_conf *c = parse(&props, &why);
+    if (!c) {
+        (void)tell(-EINVAL, &why, fn, ctx);
+        return NULL;
+    }
+    (void)tell(refuse_kraft(c, &why), &why, fn, ctx);
+    if (tell(derive_values(c, &why), &why, fn, ctx) < 0)
+        return broker_conf_free(c);
+    for (size_t i = 0; i < ARRAY_LEN(unserved); i++)
+        (void)tell(unserved[i](c, &why), &why, fn, ctx);
+    return tell(derive_topics(c, &why), &why, fn, ctx) < 0 ? broker_conf_free(c) : c;
 }
 
 const char *broker_conf_text(const struct broker_conf *c, const char *key, const char *listener)
@@ -401,19 +490,25 @@ static bool is_family(const char *key)
     return false;
 }
 
+enum broker_key_use broker_key_use(const char *key)
+{
+    const struct conf_option *o = find_option(key);
+
+    if (o)
+        return o->at < 0 ? KEY_UNUSED : KEY_USED;
+    return is_family(key) ? KEY_USED : KEY_UNKNOWN;
+}
+
 void broker_conf_say_unused(const struct broker_conf *c)
 {
     CLEANUP(strbuf_deinit) struct strbuf unused = {.max = 3000};
     CLEANUP(strbuf_deinit) struct strbuf unknown = {.max = 3000};
 
     for (size_t i = 0; i < c->props.count; i++) {
-        const char *key = c->props.v[i].key;
-        const struct conf_option *o = find_option(key);
+        enum broker_key_use use = broker_key_use(c->props.v[i].key);
 
-        if (o && o->at < 0)
-            strbuf_addf(&unused, " %s", key);
-        else if (!o && !is_family(key))
-            strbuf_addf(&unknown, " %s", key);
+        if (use != KEY_USED)
+            strbuf_addf(use == KEY_UNUSED ? &unused : &unknown, " %s", c->props.v[i].key);
     }
     if (unused.len)
         say_info("configuration keys that are set and have no effect here (yet):%s", unused.s);

@@ -52,9 +52,19 @@ int broker_conf_load(const char *path, char *const *overrides, int override_coun
 int broker_conf_from_props(struct props *props, struct broker_conf **ret, struct strbuf *why)
     MUST_CHECK;
 struct broker_conf *broker_conf_free(struct broker_conf *c);
+/*
+ * For whoever looks at a file before a start: every reason why broker_conf_load() would refuse it
+ * is told, and not only the first. What this broker cannot honour is told and left aside, so that
+ * the rest can be looked at; NULL where nothing can be made of it.
+ */
+typedef void (*broker_conf_refused_fn)(void *ctx, const char *why);
+struct broker_conf *broker_conf_probe(const char *path, broker_conf_refused_fn fn, void *ctx);
 
 /* The value of a declared key as text: listener.name.<listener>.<key> where listener is not NULL
  * and that is set, else the key's own, else its default. NULL = null. */
 const char *broker_conf_text(const struct broker_conf *c, const char *key, const char *listener);
+/* Whether something reads a key's value here; UNKNOWN: no 3.9 broker in ZooKeeper mode knows it. */
+enum broker_key_use { KEY_USED, KEY_UNUSED, KEY_UNKNOWN };
+enum broker_key_use broker_key_use(const char *key);
 /* Says once which keys that are set have no effect (yet), and which are unknown. */
 void broker_conf_say_unused(const struct broker_conf *c);

@@ -1,8 +1,8 @@
 #include "broker/server/gate.h"
 
 #include "broker/config/dynamic_check.h"
+#include "broker/config/tls_options.h"
 #include "broker/server/listener.h"
-#include "broker/server/tls_options.h"
 #include "common/base/containers.h"
 #include "common/base/err.h"
 #include "common/base/lock.h"

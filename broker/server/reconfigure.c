@@ -1,8 +1,8 @@
 #include "broker/server/reconfigure.h"
 
+#include "broker/config/tls_options.h"
 #include "broker/replica/replica_manager.h"
 #include "broker/server/gate.h"
-#include "broker/server/tls_options.h"
 #include "common/base/err.h"
 #include "common/base/say.h"
 #include "controller/controller.h"

@@ -1,6 +1,8 @@
 #include "broker/server/server.h"
 
 #include "broker/api/handlers.h"
+#include "broker/config/tls_options.h"
+#include "broker/config/zk_options.h"
 #include "broker/group/group_manager.h"
 #include "broker/meta/config_admin.h"
 #include "broker/meta/metadata_waits.h"
@@ -13,7 +15,6 @@
 #include "broker/server/reconfigure.h"
 #include "broker/server/registration.h"
 #include "broker/server/shutdown.h"
-#include "broker/server/tls_options.h"
 #include "broker/server/topic_configs.h"
 #include "broker/txn/id_block.h"
 #include "common/base/mem.h"
@@ -198,18 +199,7 @@ static int start_reactors(struct server *s, struct strbuf *why)
 
 static int start_zk(struct server *s, struct strbuf *why)
 {
-    const struct zk_conf conf = {
-        .connect = s->conf->zookeeper_connect,
-        .session_timeout_ms = s->conf->zookeeper_session_timeout_ms,
-        .connection_timeout_ms = (int32_t)s->conf->connect_timeout_ms,
-        .max_in_flight = s->conf->zookeeper_max_in_flight_requests,
-        .set_acl = s->conf->zookeeper_set_acl,
-        .digest_auth = props_get(&s->conf->props, "zookeeper.digest.auth"),
-        .ssl = s->conf->zookeeper_ssl_client_enable,
-        .ssl_truststore = broker_conf_text(s->conf, "zookeeper.ssl.truststore.location", NULL),
-        .ssl_keystore = broker_conf_text(s->conf, "zookeeper.ssl.keystore.location", NULL),
-        .ssl_key_password = broker_conf_text(s->conf, "zookeeper.ssl.keystore.password", NULL),
-    };
+    const struct zk_conf conf = zk_conf_of_broker(s->conf);
     int r = zk_conf_check(&conf, why);
 
     if (r < 0)

@@ -19,6 +19,11 @@ static const char *const file_names[] = {
     [DIR_CLEAN_OFFSETS] = "cleaner-offset-checkpoint",
 };
 
+const char *log_dir_file_name(enum log_dir_file which)
+{
+    return file_names[which];
+}
+
 static char *path_of(const struct log_dir *d, const char *name)
 {
     return xasprintf("%s/%s", d->path, name);
@@ -64,14 +69,16 @@ static int malformed(const char *path, const char *what, char **ret_why)
     return -EINVAL;
 }
 
-static int read_identity(struct log_dir *d, char **ret_why)
+int log_dir_read_identity(const char *dir, int32_t *ret_broker_id, char **ret_cluster_id,
+                          char **ret_why)
 {
-    CLEANUP(free_p) char *path = path_of(d, "meta.properties");
+    CLEANUP(free_p) char *path = xasprintf("%s/meta.properties", dir);
     CLEANUP(props_deinit) struct props props = {0};
     int line;
     int r = props_load(&props, path, &line);
 
-    d->broker_id = -1;
+    *ret_broker_id = -1;
+    *ret_cluster_id = NULL;
     if (r == -ENOENT)
         return 0;
     if (r < 0) {
@@ -88,9 +95,9 @@ static int read_identity(struct log_dir *d, char **ret_why)
                          ret_why);
     if (strcmp(version, "0") != 0)
         return malformed(path, "version is not 0", ret_why);
-    if (broker && str_to_i32(str_of(broker), 0, INT32_MAX, &d->broker_id) < 0)
+    if (broker && str_to_i32(str_of(broker), 0, INT32_MAX, ret_broker_id) < 0)
         return malformed(path, "broker.id is no id", ret_why);
-    d->cluster_id = cluster ? xstrdup(cluster) : NULL;
+    *ret_cluster_id = cluster ? xstrdup(cluster) : NULL;
     return 0;
 }
 
@@ -148,7 +155,7 @@ int log_dir_open(const char *path, struct log_dir *ret, char **ret_why)
         return r;
     }
     r = lock_dir(ret, ret_why);
-    return r < 0 ? r : read_identity(ret, ret_why);
+    return r < 0 ? r : log_dir_read_identity(path, &ret->broker_id, &ret->cluster_id, ret_why);
 }
 
 void log_dir_deinit(struct log_dir *d)

@@ -37,6 +37,11 @@ struct log_dir {
  * *ret_why (malloc'ed) says what, where, and what to do. */
 int log_dir_open(const char *path, struct log_dir *ret, char **ret_why) MUST_CHECK;
 void log_dir_deinit(struct log_dir *d);
+/* meta.properties of a directory, without more: -1 and NULL where it is not there, or names none.
+ * Errors as above; *ret_cluster_id is malloc'ed. */
+int log_dir_read_identity(const char *dir, int32_t *ret_broker_id, char **ret_cluster_id,
+                          char **ret_why) MUST_CHECK;
+const char *log_dir_file_name(enum log_dir_file which);
 /* Notes and removes the clean-shutdown marker and reads the checkpoints; a malformed one counts as
  * empty, which is said. */
 int log_dir_begin_load(struct log_dir *d) MUST_CHECK;

@@ -1,6 +1,7 @@
 #include "broker/storage/log_load.h"
 
 #include "broker/storage/offset_index.h"
+#include "broker/storage/partition_metadata.h"
 #include "broker/storage/scan.h"
 #include "common/base/err.h"
 #include "common/base/mem.h"
@@ -132,47 +133,17 @@ int log_load_producers(struct log *log, int64_t now_ms)
 
 /* ---- partition.metadata (disk.md §6.8) ---- */
 
-enum { METADATA_MAX_BYTES = 4096 };
-
-static char *metadata_path(const struct log *log)
-{
-    return xasprintf("%s/partition.metadata", log->path);
-}
-
-static int parse_metadata(struct str text, struct uuid *ret)
-{
-    struct str line, version, id = STR_NULL;
-    int32_t v = -1;
-
-    while (str_split(&text, '\n', &line)) {
-        if (str_starts_with(line, STR("version: "))) {
-            version = str_trim((struct str){line.p + 9, line.len - 9});
-            if (str_to_i32(version, 0, INT32_MAX, &v) < 0)
-                return -EBADMSG;
-        } else if (str_starts_with(line, STR("topic_id: "))) {
-            id = str_trim((struct str){line.p + 10, line.len - 10});
-        }
-    }
-    if (v < 0 || str_is_null(id) || uuid_from_text(id, ret) < 0 || uuid_is_zero(*ret))
-        return -EBADMSG;
-    return 0;
-}
-
 int log_read_topic_id(struct log *log)
 {
-    CLEANUP(strbuf_deinit) struct strbuf text = {0};
-    CLEANUP(free_p) char *path = metadata_path(log);
     struct uuid id;
-    int r = fs_read_file(path, METADATA_MAX_BYTES, &text);
+    int r = partition_metadata_read(log->path, &id);
 
     if (r == -ENOENT)
         return 0;
-    if (r == 0)
-        r = parse_metadata(strbuf_str(&text), &id);
-    if (r == -EBADMSG || r == -EFBIG) {
-        say_warn("malformed file=%s; the topic id is taken as unknown, and written again when the "
-                 "controller tells it",
-                 path);
+    if (r == -EBADMSG) {
+        say_warn("malformed file=%s/partition.metadata; the topic id is taken as unknown, and "
+                 "written again when the controller tells it",
+                 log->path);
         return 0;
     }
     if (r < 0)
@@ -184,17 +155,11 @@ int log_read_topic_id(struct log *log)
 
 int log_write_topic_id(struct log *log)
 {
-    CLEANUP(free_p) char *path = metadata_path(log);
-    CLEANUP(free_p) char *text = NULL;
-    char id[UUID_TEXT_LEN + 1];
-
     if (log->is_id_written || uuid_is_zero(log->topic_id))
         return 0;
-    uuid_to_text(log->topic_id, id);
-    text = xasprintf("version: 0\ntopic_id: %s", id);
-    int r = fs_replace_file(path, str_of(text));
+    int r = partition_metadata_write(log->path, log->topic_id);
     if (r < 0) {
-        say_error("writing failed file=%s: %s", path, err_name(r));
+        say_error("writing failed file=%s/partition.metadata: %s", log->path, err_name(r));
         return r;
     }
     log->is_id_written = true;

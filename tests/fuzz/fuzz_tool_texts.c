@@ -3,11 +3,13 @@
  *
  * The first byte says which. What was taken must be within bounds, and in its order.
  */
+#include "broker/storage/partition_metadata.h"
 #include "common/base/mem.h"
 #include "tools/base/java.h"
 #include "tools/configs/configs.h"
 #include "tools/configs/configs_scram.h"
 #include "tools/elect/elect.h"
+#include "tools/join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -66,6 +68,37 @@ static void number(const char *text)
     assert(r == 0 && (again == v || (again != again && v != v)));
 }
 
+/* What is printed of it has nothing in it that a terminal obeys, and is the same when it is cleaned
+ * once more. */
+static void finding(struct str text)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    struct str clean = join_clean(&a, text);
+
+    assert(clean.len <= JOIN_TEXT_MAX + 20);
+    for (size_t i = 0; i < clean.len; i++)
+        assert((uint8_t)clean.p[i] >= 0x20 && clean.p[i] != 0x7f);
+    assert(clean.len > JOIN_TEXT_MAX || str_eq(join_clean(&a, clean), clean));
+}
+
+static void connect_string(struct str text)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    const struct why_texts servers = join_servers_of(&a, text);
+
+    assert(servers.count <= 32);
+    for (size_t i = 0; i < servers.count; i++)
+        assert(servers.v[i].len > 0 && servers.v[i].len <= text.len);
+}
+
+static void partition_metadata(struct str text)
+{
+    struct uuid id;
+
+    if (partition_metadata_parse(text, &id) == 0)
+        assert(!uuid_is_zero(id));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -82,6 +115,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 'n':
         number(z);
+        break;
+    case 'f':
+        finding(text);
+        break;
+    case 'z':
+        connect_string(text);
+        break;
+    case 'm':
+        partition_metadata(text);
         break;
     default:
         partitions(text);

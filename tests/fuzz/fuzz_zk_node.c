@@ -65,6 +65,14 @@ FUZZ(fuzz_epoch, int32_t, DECODE_EPOCH, ENCODE_EPOCH)
 FUZZ(fuzz_event, int32_t, DECODE_EVENT, ENCODE_EVENT)
 FUZZ(fuzz_id, struct str, DECODE_ID, ENCODE_ID)
 
+/* Only read here. */
+static int fuzz_migration(struct slice data, struct arena *a UNUSED, struct node_why *why)
+{
+    struct node_migration m;
+
+    return node_migration_decode(data, why, &m);
+}
+
 /* Any name survives being sanitised; any text may fail to be the other way. */
 static int fuzz_name(struct slice data, struct arena *a, struct node_why *why UNUSED)
 {
@@ -77,7 +85,7 @@ static int fuzz_name(struct slice data, struct arena *a, struct node_why *why UN
 static int (*const targets[])(struct slice, struct arena *, struct node_why *) = {
     fuzz_state,    fuzz_broker, fuzz_topic,    fuzz_config, fuzz_change,
     fuzz_reassign, fuzz_names,  fuzz_features, fuzz_block,  fuzz_controller,
-    fuzz_epoch,    fuzz_event,  fuzz_id,       fuzz_name,
+    fuzz_epoch,    fuzz_event,  fuzz_id,       fuzz_name,   fuzz_migration,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

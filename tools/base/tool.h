@@ -69,6 +69,7 @@ int tool_write(struct strbuf *out, struct strbuf *why) MUST_CHECK;
 
 int cmd_api_versions(const struct invocation *inv);
 int cmd_can_stop(const struct invocation *inv);
+int cmd_check_join(const struct invocation *inv);
 int cmd_cluster(const struct invocation *inv);
 int cmd_complete(const struct invocation *inv);
 int cmd_completion(const struct invocation *inv);

@@ -7,7 +7,7 @@
  */
 #include "common/base/err.h"
 #include "tools/base/opts.h"
-#include "tools/why/why.h"
+#include "tools/why/why_stop.h"
 
 #include <stdio.h>
 
@@ -64,34 +64,6 @@ static int read_options(struct stop_command *c)
     return r;
 }
 
-static struct why_asker begin_look(struct stop_command *c, struct why_facts *f)
-{
-    *f = (struct why_facts){.arena = &c->arena,
-                            .now_ms = clock_wall_ms(&clock_system),
-                            .bootstrap = str_of(c->bootstrap),
-                            .controller = -1,
-                            .asked_broker = -1,
-                            .zk = {.controller = -1}};
-    return (struct why_asker){.f = f, .cluster = c->cluster, .arena = &c->arena};
-}
-
-static void look(struct stop_command *c, struct why_texts *ret_hidden)
-{
-    struct why_asker ask = begin_look(c, &c->first), again = begin_look(c, &c->second);
-
-    if (!why_ask_metadata(&ask))
-        return;
-    why_ask_brokers(&ask);
-    why_ask_topic_configs(&ask);
-    why_ask_moves(&ask);
-    why_ask_rates(&ask);
-    why_ask_replicas(&ask);
-    const struct why_broker *b = why_find_broker(&c->first, c->broker);
-    if (b && b->is_listed)
-        why_ask_hidden(&ask, c->broker, ret_hidden);
-    (void)why_ask_metadata(&again);
-}
-
 static const struct {
     const char *before, *after; /* the id */
     int code;
@@ -135,7 +107,9 @@ static int run(struct stop_command *c)
 
     if (r < 0)
         return tool_misused(c->o->inv, "%s", c->why.s);
-    look(c, &s.hidden);
+    const struct stop_asker ask = {
+        .cluster = c->cluster, .arena = &c->arena, .bootstrap = c->bootstrap, .broker = c->broker};
+    stop_ask(&ask, &c->first, &c->second, &s.hidden);
     enum stop_verdict v = stop_judge(&s, &all);
     if (v == STOP_UNKNOWN_BROKER)
         return unknown_broker(c);

@@ -260,7 +260,7 @@ static int gather(struct why_command *c)
     c->facts.controller = c->facts.asked_broker = c->facts.zk.controller = -1;
     c->facts.zookeeper = str_of(c->zookeeper);
     if (c->zookeeper)
-        c->zk = why_zk_ask(&c->facts, c->zookeeper, c->timeout_ms);
+        c->zk = why_zk_ask(&c->facts, c->zookeeper, c->timeout_ms, NULL);
     else if (c->subject == S_BROKER || c->subject == S_DELETION || c->subject == S_CONTROLLER)
         why_unasked(&c->facts, "ZooKeeper: there is no --zookeeper; it knows more of this");
     int r = ask_brokers(c);

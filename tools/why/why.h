@@ -1,5 +1,5 @@
 /*
- * why.h - what the parts of `klamm why` and `klamm can-stop` share
+ * why.h - what the parts of `klamm why` share, and others that ask and judge with them
  *
  *   cmd_why.c          why_ask_*() and why_zk_ask() fill struct why_facts
  *                      why_judge_*() turn facts into findings
@@ -125,20 +125,6 @@ struct why_item why_partition_item(const struct why_facts *f, const struct why_p
 void why_explain_leaderless(const struct why_facts *f, const struct why_partition *p,
                             struct why_finding *w);
 
-/* ---- can-stop ---- */
-
-enum stop_verdict { STOP_YES, STOP_NO, STOP_UNKNOWN_BROKER, STOP_IN_DOUBT };
-
-/* Two looks, one after the other: what holds in both of them counts. */
-struct stop_facts {
-    const struct why_facts *first;  /* with settings, and who answers */
-    const struct why_facts *second; /* Metadata only */
-    int32_t broker;
-    struct why_texts hidden; /* topics that lie on it and that we may not see */
-};
-
-enum stop_verdict stop_judge(const struct stop_facts *s, struct why_findings *ret);
-
 /* ---- printing ---- */
 
 struct why_print_opts {
@@ -187,10 +173,13 @@ void why_ask_group(struct why_asker *ask, struct str name);
 void why_ask_groups(struct why_asker *ask);
 
 struct zk;
+struct zk_conf;
 struct zk_store;
 
-/* why_zk.c: a session, and what why_zk_read() takes; NULL where there is none to be had. */
-struct zk *why_zk_ask(struct why_facts *f, const char *connect, int64_t timeout_ms);
+/* why_zk.c: a session, and what why_zk_read() takes; NULL where there is none to be had. how says
+ * who we are (TLS, digest); NULL: nobody. */
+struct zk *why_zk_ask(struct why_facts *f, const char *connect, int64_t timeout_ms,
+                      const struct zk_conf *how);
 /* why_zk_read.c: all but states. */
 void why_zk_read(struct why_facts *f, struct zk_store *s);
 /* Since when what is unwell is as it is; all topics, where no broker has told of any. */

@@ -7,20 +7,12 @@
  */
 #pragma once
 
-#include "common/base/arena.h"
 #include "common/base/strbuf.h"
+#include "common/base/uuid.h"
+#include "tools/why/why_lists.h"
 
-enum why_known { WHY_UNKNOWN, WHY_NO, WHY_YES };
-
-struct why_ids {
-    int32_t *v;
-    int32_t count;
-};
-
-struct why_texts {
-    struct str *v;
-    size_t count, cap; /* cap: see why_texts_add() */
-};
+struct node_broker;
+struct node_config;
 
 struct why_dir {
     struct str path;
@@ -36,11 +28,12 @@ struct why_throttle {
 
 struct why_broker {
     int32_t id;
-    struct str address;        /* host:port; null: not known */
-    bool is_listed;            /* in Metadata */
-    enum why_known registered; /* /brokers/ids/N */
-    int64_t session;           /* its owner */
-    int64_t registered_ms;     /* when it was made */
+    struct str address;             /* host:port; null: not known */
+    bool is_listed;                 /* in Metadata */
+    enum why_known registered;      /* /brokers/ids/N */
+    int64_t session;                /* its owner */
+    int64_t registered_ms;          /* when it was made */
+    const struct node_broker *node; /* what it says; NULL: not known, or not decodable */
     enum why_known answers;
     struct str silence;      /* how it did not answer */
     int32_t sees_controller; /* in its own Metadata; -1: none, -2: not asked */
@@ -76,8 +69,10 @@ struct why_topic {
     int16_t error; /* of Metadata */
     struct why_partition *v;
     int32_t count;
-    int32_t min_isr;        /* -1 unknown */
-    enum why_known unclean; /* unclean.leader.election.enable */
+    int32_t min_isr;                  /* -1 unknown */
+    enum why_known unclean;           /* unclean.leader.election.enable */
+    struct uuid id;                   /* of its znode; zero: it has none, or that was not read */
+    const struct node_config *config; /* its own settings in ZooKeeper; NULL: not read */
     struct why_throttle leader_throttle, follower_throttle;
 };
 
@@ -127,6 +122,11 @@ struct why_notices {
     int64_t since_ms; /* of the oldest; 0 unknown */
 };
 
+/* A znode that is there, and that no broker can read. */
+struct why_bad_node {
+    struct str path, why;
+};
+
 struct why_zk_facts {
     enum why_known answers; /* WHY_UNKNOWN: nobody told us where it is */
     struct str silence;
@@ -144,6 +144,8 @@ struct why_zk_facts {
     struct why_notices isr_changes, dir_events;
     bool has_legacy; /* /admin/reassign_partitions is there */
     int32_t legacy_count;
+    struct why_bad_node *bad; /* as far as nodes were read; the first WHY_BAD_MAX */
+    size_t bad_count, bad_cap;
 };
 
 struct why_facts {
@@ -175,20 +177,15 @@ struct why_partition *why_find_partition(const struct why_facts *f, struct str t
                                          int32_t partition);
 /* The one there is, or a new one about which nothing is known. Moves the others. */
 struct why_broker *why_add_broker(struct why_facts *f, int32_t id);
-bool why_has(const struct why_ids *ids, int32_t id);
-/* Ascending, so that what is said of the same brokers is said in the same order. */
-struct why_ids why_ids_sorted(struct arena *a, const struct why_ids *ids);
 /* NULL where the broker is none of its replicas, or was not asked. */
 const struct why_copy *why_find_copy(const struct why_partition *p, int32_t broker);
-/* In an arena: what there was before stays there. */
-void why_texts_add(struct arena *a, struct why_texts *t, struct str text);
-/* "[1,2,3]" */
-struct str why_ids_text(struct arena *a, const struct why_ids *ids);
 int32_t why_partition_count(const struct why_facts *f);
 /* Something is to be explained: no leader, not all in the ISR, on the move. */
 bool why_is_unwell(const struct why_partition *p);
 /* Puts down what could not be asked, and why; once each. */
 void why_unasked(struct why_facts *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Puts a node down that cannot be decoded. */
+void why_add_bad(struct why_facts *f, struct str path, const char *why);
 /* When both have been asked: where ZooKeeper is another cluster's nothing that it said counts; a
  * broker without a znode is not registered. */
 void why_settle(struct why_facts *f);
@@ -197,4 +194,5 @@ void why_settle(struct why_facts *f);
 struct why_throttle why_throttle_parse(struct arena *a, struct str text);
 bool why_throttles(const struct why_throttle *t, int32_t partition, int32_t broker);
 
+enum { WHY_BAD_MAX = 1000 };
 enum { WHY_ASKED_MAX = 20000 }; /* unwell partitions whose replicas and states are asked for */

@@ -8,7 +8,7 @@
  * moment later: stop one at a time, and ask again before the next.
  */
 #include "common/base/err.h"
-#include "tools/why/why.h"
+#include "tools/why/why_stop.h"
 
 static void doubt(struct why_findings *ret, const struct stop_facts *s, struct str what)
 {

@@ -7,15 +7,10 @@
 
 enum { IN_FLIGHT = 100, SESSION_MS = 6000 };
 
-static struct zk *open_session(struct why_facts *f, const char *connect, int64_t timeout_ms)
+static struct zk *open_session(struct why_facts *f, const struct zk_conf *conf)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
-    const struct zk_conf conf = {.connect = connect,
-                                 .session_timeout_ms = SESSION_MS,
-                                 .connection_timeout_ms = (int32_t)timeout_ms,
-                                 .max_in_flight = IN_FLIGHT,
-                                 .only_reads = true};
-    struct zk *zk = zk_new(&conf);
+    struct zk *zk = zk_new(conf);
     struct zk_status status;
 
     say_set_level(SAY_ERROR); /* what the session tells a broker's log */
@@ -30,10 +25,18 @@ static struct zk *open_session(struct why_facts *f, const char *connect, int64_t
     return zk;
 }
 
-struct zk *why_zk_ask(struct why_facts *f, const char *connect, int64_t timeout_ms)
+struct zk *why_zk_ask(struct why_facts *f, const char *connect, int64_t timeout_ms,
+                      const struct zk_conf *how)
 {
-    struct zk *zk = open_session(f, connect, timeout_ms);
+    struct zk_conf conf = how ? *how : (struct zk_conf){0};
 
+    conf.connect = connect;
+    conf.session_timeout_ms = SESSION_MS;
+    conf.connection_timeout_ms = (int32_t)timeout_ms;
+    conf.max_in_flight = IN_FLIGHT;
+    conf.only_reads = true;
+    conf.set_acl = false;
+    struct zk *zk = open_session(f, &conf);
     if (zk)
         why_zk_read(f, zk_as_store(zk));
     return zk;

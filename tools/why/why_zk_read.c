@@ -15,19 +15,19 @@
 enum { CHUNK = 1024 };
 
 /* What could not be read is not to be taken for absent: nothing of it counts. */
-static bool is_read(struct why_facts *f, enum zk_result r)
+static bool is_read(struct why_facts *f, enum zk_result r, const char *path)
 {
     if (r == ZK_OK || r == ZK_NO_NODE)
         return true;
     f->zk.answers = WHY_NO;
-    f->zk.silence = arena_printf(f->arena, "reading failed: %s", zk_result_name(r));
+    f->zk.silence = arena_printf(f->arena, "reading %s failed: %s", path, zk_result_name(r));
     return false;
 }
 
 static bool is_all_read(struct why_facts *f, const struct zk_batch *b)
 {
     for (size_t i = 0; i < b->count; i++) {
-        if (!is_read(f, b->ops[i].result))
+        if (!is_read(f, b->ops[i].result, b->ops[i].path))
             return false;
     }
     return true;
@@ -35,17 +35,46 @@ static bool is_all_read(struct why_facts *f, const struct zk_batch *b)
 
 /* ---- the cluster ---- */
 
-static void take_controller(const struct zk_op *op, struct why_zk_facts *z)
+static void add_bad(struct why_facts *f, const struct zk_op *op, const struct node_why *why)
 {
+    why_add_bad(f, str_of(op->path), why->text);
+}
+
+static void take_controller(struct why_facts *f, const struct zk_op *op)
+{
+    struct why_zk_facts *z = &f->zk;
     struct node_controller node;
+    struct node_why why;
 
     z->controller = -1;
-    if (op->result != ZK_OK || node_controller_decode(op->ret_data, NULL, &node) < 0)
+    if (op->result != ZK_OK)
         return;
+    if (node_controller_decode(op->ret_data, &why, &node) < 0) {
+        add_bad(f, op, &why);
+        return;
+    }
     z->controller = node.broker_id;
     z->controller_since_ms = op->stat.ctime_ms;
     z->controller_session = op->stat.ephemeral_owner;
     z->is_kraft = node.kraft_epoch > 0;
+}
+
+static void take_epoch(struct why_facts *f, const struct zk_op *op)
+{
+    struct node_why why;
+
+    f->zk.controller_epoch = -1;
+    if (op->result == ZK_OK && node_epoch_decode(op->ret_data, &why, &f->zk.controller_epoch) < 0)
+        add_bad(f, op, &why);
+}
+
+static void take_cluster_id(struct why_facts *f, const struct zk_op *op)
+{
+    struct node_why why;
+
+    if (op->result == ZK_OK &&
+        node_cluster_id_decode(op->ret_data, f->arena, &why, &f->zk.cluster_id) < 0)
+        add_bad(f, op, &why);
 }
 
 static bool read_cluster(struct why_facts *f, struct zk_store *s)
@@ -54,19 +83,14 @@ static bool read_cluster(struct why_facts *f, struct zk_store *s)
     size_t root = zk_batch_exists(&b, "/"), id = zk_batch_get(&b, ZK_PATH_CLUSTER_ID);
     size_t controller = zk_batch_get(&b, ZK_PATH_CONTROLLER);
     size_t epoch = zk_batch_get(&b, ZK_PATH_CONTROLLER_EPOCH);
-    struct str cluster_id;
 
     zk_store_run(s, &b);
     if (!is_all_read(f, &b))
         return false;
     f->zk.has_no_chroot = b.ops[root].result == ZK_NO_NODE;
-    if (b.ops[id].result == ZK_OK &&
-        node_cluster_id_decode(b.ops[id].ret_data, &b.arena, NULL, &cluster_id) == 0)
-        f->zk.cluster_id = arena_str(f->arena, cluster_id);
-    take_controller(&b.ops[controller], &f->zk);
-    if (b.ops[epoch].result != ZK_OK ||
-        node_epoch_decode(b.ops[epoch].ret_data, NULL, &f->zk.controller_epoch) < 0)
-        f->zk.controller_epoch = -1;
+    take_cluster_id(f, &b.ops[id]);
+    take_controller(f, &b.ops[controller]);
+    take_epoch(f, &b.ops[epoch]);
     return true;
 }
 
@@ -86,7 +110,8 @@ static struct str address_of(struct arena *a, const struct node_broker *node)
 
 static void take_broker(struct why_facts *f, int32_t id, const struct zk_op *op)
 {
-    struct node_broker node;
+    struct node_broker *node = arena_new(f->arena, struct node_broker);
+    struct node_why why;
 
     if (op->result != ZK_OK)
         return;
@@ -94,8 +119,12 @@ static void take_broker(struct why_facts *f, int32_t id, const struct zk_op *op)
     b->registered = WHY_YES;
     b->session = op->stat.ephemeral_owner;
     b->registered_ms = op->stat.ctime_ms;
-    if (node_broker_decode(op->ret_data, f->arena, NULL, &node) == 0)
-        b->address = address_of(f->arena, &node);
+    if (node_broker_decode(op->ret_data, f->arena, &why, node) < 0) {
+        add_bad(f, op, &why);
+        return;
+    }
+    b->node = node;
+    b->address = address_of(f->arena, node);
 }
 
 static bool read_brokers(struct why_facts *f, struct zk_store *s)
@@ -103,7 +132,8 @@ static bool read_brokers(struct why_facts *f, struct zk_store *s)
     CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
     struct zk_names names = {0};
 
-    if (!is_read(f, zk_store_children(s, ZK_PATH_BROKER_IDS, false, f->arena, &names)))
+    if (!is_read(f, zk_store_children(s, ZK_PATH_BROKER_IDS, false, f->arena, &names),
+                 ZK_PATH_BROKER_IDS))
         return false;
     for (size_t i = 0; i < names.count; i++)
         zk_batch_get(&b, zk_path_child(&b.arena, ZK_PATH_BROKER_IDS, names.list[i]));
@@ -114,6 +144,8 @@ static bool read_brokers(struct why_facts *f, struct zk_store *s)
         int32_t id;
         if (str_to_i32(names.list[i], 0, INT32_MAX, &id) == 0)
             take_broker(f, id, &b.ops[i]);
+        else
+            why_add_bad(f, str_of(b.ops[i].path), "its name is no broker id");
     }
     return true;
 }
@@ -127,7 +159,7 @@ static struct why_ids ids_of(const struct node_ids *from)
 
 static void take_nodes(struct why_facts *f, const struct zk_topic *from, struct why_topic *t)
 {
-    *t = (struct why_topic){.name = from->name, .min_isr = -1};
+    *t = (struct why_topic){.name = from->name, .min_isr = -1, .id = from->node.id};
     t->v = arena_new_array(f->arena, struct why_partition, (size_t)from->node.count + 1);
     for (int32_t i = 0; i < from->node.count; i++)
         t->v[t->count++] = (struct why_partition){
@@ -145,7 +177,8 @@ static bool read_deletions(struct why_facts *f, struct zk_store *s)
     CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
     struct zk_names names = {0};
 
-    if (!is_read(f, zk_store_children(s, ZK_PATH_DELETE_TOPICS, false, f->arena, &names)))
+    if (!is_read(f, zk_store_children(s, ZK_PATH_DELETE_TOPICS, false, f->arena, &names),
+                 ZK_PATH_DELETE_TOPICS))
         return false;
     if (names.count == 0)
         return true;
@@ -157,7 +190,8 @@ static bool read_deletions(struct why_facts *f, struct zk_store *s)
         zk_batch_exists(&b, zk_path_delete_topic(&b.arena, names.list[i]));
     }
     zk_store_run(s, &b);
-    if (!is_all_read(f, &b) || !is_read(f, zk_topics_read(s, f->arena, topics, names.count)))
+    if (!is_all_read(f, &b) ||
+        !is_read(f, zk_topics_read(s, f->arena, topics, names.count), ZK_PATH_TOPICS))
         return false;
     for (size_t i = 0; i < names.count; i++) {
         struct why_deletion *d = &f->zk.deletions[i];
@@ -177,6 +211,8 @@ static void read_legacy_moves(struct why_facts *f, struct zk_store *s)
 
     f->zk.has_legacy = r == ZK_OK || r == ZK_MALFORMED;
     f->zk.legacy_count = moves.count;
+    if (r == ZK_MALFORMED)
+        why_add_bad(f, STR(ZK_PATH_REASSIGN), "it is no list of partitions and their replicas");
 }
 
 /* Names are numbered: the first is the oldest. */
@@ -200,11 +236,16 @@ static struct why_notices read_notices(struct why_facts *f, struct zk_store *s, 
 static void take_state(struct why_facts *f, const struct zk_op *op, struct why_partition *p)
 {
     struct node_state node;
+    struct node_why why;
 
     if (op->result != ZK_OK)
         return;
     p->changed_ms = op->stat.mtime_ms;
-    if (f->brokers_answer == WHY_YES || node_state_decode(op->ret_data, f->arena, NULL, &node) < 0)
+    if (node_state_decode(op->ret_data, f->arena, &why, &node) < 0) {
+        add_bad(f, op, &why);
+        return;
+    }
+    if (f->brokers_answer == WHY_YES)
         return;
     p->leader = node.leader;
     p->isr = ids_of(&node.isr);
@@ -236,6 +277,10 @@ static void read_configs(struct why_facts *f, struct zk_store *s)
     if (zk_configs_read(s, "topics", f->arena, v, (size_t)f->topics_count) != ZK_OK)
         return;
     for (int32_t i = 0; i < f->topics_count; i++) {
+        f->topics[i].config = &v[i].node;
+        if (v[i].result == ZK_MALFORMED || v[i].node.is_unreadable)
+            why_add_bad(f, arena_printf(f->arena, "/config/topics/%.*s", STR_ARG(v[i].name)),
+                        "it is no JSON object with \"config\" and texts in it");
         struct str min = node_config_get(&v[i].node, "min.insync.replicas");
         struct str unclean = node_config_get(&v[i].node, "unclean.leader.election.enable");
         if (min.len && str_to_i32(min, 1, INT32_MAX, &f->topics[i].min_isr) < 0)
@@ -245,22 +290,38 @@ static void read_configs(struct why_facts *f, struct zk_store *s)
     }
 }
 
+/* What is wrong with a topic's node, which is seldom: read again for that. */
+static void say_bad_topic(struct why_facts *f, struct zk_store *s, struct str name)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    const char *path = zk_path_topic(&a, name);
+    struct node_topic node;
+    struct node_why why;
+    struct slice data;
+
+    if (zk_store_get(s, path, &a, &data, NULL) == ZK_OK &&
+        node_topic_decode(data, &a, &why, &node) < 0)
+        why_add_bad(f, str_of(path), why.text);
+}
+
 /* No broker answers: all that is known of partitions is here. */
 static void read_topics(struct why_facts *f, struct zk_store *s)
 {
     struct zk_names names = {0};
 
-    if (!is_read(f, zk_topics_list(s, false, f->arena, &names)))
+    if (!is_read(f, zk_topics_list(s, false, f->arena, &names), ZK_PATH_TOPICS))
         return;
     struct zk_topic *v = arena_new_array(f->arena, struct zk_topic, names.count + 1);
     for (size_t i = 0; i < names.count; i++)
         v[i].name = names.list[i];
-    if (!is_read(f, zk_topics_read(s, f->arena, v, names.count)))
+    if (!is_read(f, zk_topics_read(s, f->arena, v, names.count), ZK_PATH_TOPICS))
         return;
     f->topics = arena_new_array(f->arena, struct why_topic, names.count + 1);
     for (size_t i = 0; i < names.count; i++) {
         if (v[i].result == ZK_OK)
             take_nodes(f, &v[i], &f->topics[f->topics_count++]);
+        else if (v[i].result == ZK_MALFORMED)
+            say_bad_topic(f, s, v[i].name);
     }
     f->source = STR("/brokers/topics");
     read_configs(f, s);

@@ -74,6 +74,26 @@ START_TEST(bad_features_are_refused)
 }
 END_TEST
 
+START_TEST(a_migration_names_its_controller)
+{
+    struct node_migration m;
+
+    ck_assert_int_eq(
+        node_migration_decode(bytes("{\"version\":0,\"kraft_controller_id\":3000,"
+                                    "\"kraft_controller_epoch\":4,\"kraft_metadata_offset\":100,"
+                                    "\"kraft_metadata_epoch\":1}"),
+                              &why, &m),
+        0);
+    ck_assert_int_eq(m.controller_id, 3000);
+    ck_assert_int_eq(m.controller_epoch, 4);
+    ck_assert_int_eq(node_migration_decode((struct slice){0}, &why, &m), -ENODATA);
+    ck_assert_int_eq(node_migration_decode(bytes(""), &why, &m), -EBADMSG);
+    ck_assert_int_eq(node_migration_decode(bytes("nonsense"), &why, &m), -EBADMSG);
+    ck_assert_int_eq(node_migration_decode(bytes("{\"kraft_controller_id\":\"3000\"}"), &why, &m),
+                     -EBADMSG);
+}
+END_TEST
+
 TEST_MAIN("zk/node_cluster", cluster_id_has_a_version_in_quotes,
           producer_block_keeps_its_ends_in_quotes, features_of_both_versions_are_read,
-          bad_features_are_refused)
+          bad_features_are_refused, a_migration_names_its_controller)

@@ -1,5 +1,7 @@
 #include "broker/config/broker_conf.h"
 
+#include "common/base/mem.h"
+#include "common/io/fs.h"
 #include "tests/support/test_main.h"
 
 #include <errno.h>
@@ -126,9 +128,77 @@ START_TEST(a_listener_prefix_overrides_its_key)
 }
 END_TEST
 
+static void note_refusal(void *ctx, const char *why)
+{
+    strbuf_addf(ctx, "%s\n", why);
+}
+
+/* The file as a look at it finds it; NULL where nothing can be made of it. */
+static struct broker_conf *probed(const char *text, struct strbuf *told)
+{
+    CLEANUP(free_p) char *path = xasprintf("%s/server.properties", test_tmpdir());
+
+    ck_assert_int_eq(fs_replace_file(path, str_of(text)), 0);
+    strbuf_reset(told);
+    return broker_conf_probe(path, note_refusal, told);
+}
+
+START_TEST(a_look_at_a_file_tells_every_refusal_and_goes_on)
+{
+    CLEANUP(strbuf_deinit) struct strbuf told = {0};
+    struct broker_conf *c = probed(BASE "process.roles=broker\n"
+                                        "authorizer.class.name=kafka.security.authorizer.Acl\n"
+                                        "zookeeper.set.acl=true\nconfig.providers=file\n"
+                                        "ssl.key.password=${file:/x:y}\n"
+                                        "listeners=SASL_PLAINTEXT://h:1\n"
+                                        "security.inter.broker.protocol=SASL_PLAINTEXT\n",
+                                   &told);
+
+    ck_assert_ptr_nonnull(c);
+    ck_assert_int_eq(c->broker_id, 1);
+    ck_assert_int_eq(c->topic_defaults->min_insync_replicas, 1);
+    ck_assert_ptr_nonnull(strstr(told.s, "process.roles=broker"));
+    ck_assert_ptr_nonnull(strstr(told.s, "authorizer.class.name="));
+    ck_assert_ptr_nonnull(strstr(told.s, "listener SASL_PLAINTEXT uses"));
+    ck_assert_ptr_nonnull(strstr(told.s, "zookeeper.set.acl"));
+    ck_assert_ptr_nonnull(strstr(told.s, "config provider"));
+    broker_conf_free(c);
+    c = probed(BASE, &told);
+    ck_assert_ptr_nonnull(c);
+    ck_assert_uint_eq(told.len, 0);
+    broker_conf_free(c);
+}
+END_TEST
+
+START_TEST(a_look_ends_where_nothing_can_be_made_of_the_file)
+{
+    CLEANUP(strbuf_deinit) struct strbuf told = {0};
+
+    ck_assert_ptr_null(probed(BASE "num.io.threads=x\n", &told));
+    ck_assert_ptr_nonnull(strstr(told.s, "num.io.threads"));
+    ck_assert_ptr_null(probed(BASE "log.dirs=\n", &told));
+    ck_assert_ptr_nonnull(strstr(told.s, "At least one log directory"));
+    ck_assert_ptr_null(probed(BASE "log.retention.ms=0\n", &told));
+    ck_assert_ptr_nonnull(strstr(told.s, "must be unlimited"));
+    strbuf_reset(&told);
+    ck_assert_ptr_null(broker_conf_probe("/nonexistent/x", note_refusal, &told));
+    ck_assert_ptr_nonnull(strstr(told.s, "cannot be read"));
+}
+END_TEST
+
+START_TEST(keys_are_used_unused_or_unknown)
+{
+    ck_assert_int_eq(broker_key_use("num.io.threads"), KEY_USED);
+    ck_assert_int_eq(broker_key_use("listener.name.x.ssl.key.password"), KEY_USED);
+    ck_assert_int_eq(broker_key_use("remote.log.storage.system.enable"), KEY_UNUSED);
+    ck_assert_int_eq(broker_key_use("some.plugin.key"), KEY_UNKNOWN);
+}
+END_TEST
+
 TEST_MAIN("broker/config/broker_conf", defaults_are_those_of_kafka,
           the_file_that_kafka_ships_is_taken, node_id_is_a_synonym,
           coarser_retention_keys_count_where_the_finer_is_absent,
           what_kafka_refuses_is_refused_with_a_reason,
           kraft_and_what_would_be_less_safe_is_refused_with_a_reason,
-          a_listener_prefix_overrides_its_key)
+          a_listener_prefix_overrides_its_key, a_look_at_a_file_tells_every_refusal_and_goes_on,
+          a_look_ends_where_nothing_can_be_made_of_the_file, keys_are_used_unused_or_unknown)

@@ -1,6 +1,7 @@
 #include "common/base/err.h"
 #include "tests/support/test_main.h"
 #include "tests/support/why_world.h"
+#include "tools/why/why_stop.h"
 
 /* Two looks: one world each. */
 static struct why_world one, two;

@@ -2,6 +2,7 @@
 #include "tests/support/fake_zk.h"
 #include "tests/support/test_main.h"
 #include "tests/support/why_world.h"
+#include "zk/node_broker.h"
 
 #define BROKER                                                                                     \
     "{\"version\":5,\"host\":null,\"port\":-1,\"endpoints\":[\"SSL://s:2\",\"PLAINTEXT://h:1\"],"  \
@@ -177,6 +178,50 @@ START_TEST(without_brokers_topics_are_read_here)
 }
 END_TEST
 
+static bool is_bad(const char *path, const char *why)
+{
+    for (size_t i = 0; i < w.f.zk.bad_count; i++) {
+        const struct why_bad_node *b = &w.f.zk.bad[i];
+        if (str_eqz(b->path, path) && memmem(b->why.p, b->why.len, why, strlen(why)))
+            return true;
+    }
+    return false;
+}
+
+START_TEST(what_cannot_be_decoded_is_put_down)
+{
+    start();
+    w.f.brokers_answer = WHY_UNKNOWN;
+    put("/cluster/id", "{}", 0);
+    put("/controller", "[1]", ZK_EPHEMERAL);
+    put("/controller_epoch", "x", 0);
+    put("/brokers/ids/1", "rubbish", ZK_EPHEMERAL);
+    put("/brokers/ids/x", BROKER, 0);
+    put("/brokers/ids/2", BROKER, ZK_EPHEMERAL);
+    put("/brokers/topics/t", TOPIC, 0);
+    put("/brokers/topics/bad", "{\"partitions\":{\"a\":[1]}}", 0);
+    put("/brokers/topics/t/partitions/1/state", "rubbish", 0);
+    put("/config/topics/t", "{\"version\":1,\"config\":{\"a\":7}}", 0);
+    put("/admin/reassign_partitions", "rubbish", 0);
+    why_zk_read(&w.f, s);
+    why_zk_states(&w.f, s);
+    ck_assert(is_bad("/cluster/id", "\"id\" is missing"));
+    ck_assert(is_bad("/controller", "no JSON object"));
+    ck_assert(is_bad("/controller_epoch", ""));
+    ck_assert(is_bad("/brokers/ids/1", "no JSON"));
+    ck_assert(is_bad("/brokers/ids/x", "no broker id"));
+    ck_assert(is_bad("/brokers/topics/bad", "is no number"));
+    ck_assert(is_bad("/brokers/topics/t/partitions/1/state", "no JSON"));
+    ck_assert(is_bad("/config/topics/t", "texts"));
+    ck_assert(is_bad("/admin/reassign_partitions", "no list"));
+    ck_assert_uint_eq(w.f.zk.bad_count, 9);
+    ck_assert_int_eq(why_find_broker(&w.f, 2)->node->endpoint_count, 2);
+    ck_assert_ptr_null(why_find_broker(&w.f, 1)->node);
+    ck_assert_ptr_nonnull(why_find_topic(&w.f, STR("t"))->config);
+    end();
+}
+END_TEST
+
 START_TEST(nothing_is_written)
 {
     start();
@@ -219,4 +264,5 @@ END_TEST
 TEST_MAIN("tools/why/why_zk_read", the_cluster_is_read, an_empty_zookeeper_has_nothing,
           wishes_are_read, notifications_are_counted, a_malformed_request_is_a_request,
           of_what_is_unwell_it_is_known_since_when, without_brokers_topics_are_read_here,
-          nothing_is_written, an_ensemble_that_falls_ill_is_survived)
+          what_cannot_be_decoded_is_put_down, nothing_is_written,
+          an_ensemble_that_falls_ill_is_survived)

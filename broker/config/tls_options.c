@@ -1,4 +1,4 @@
-#include "broker/server/tls_options.h"
+#include "broker/config/tls_options.h"
 
 struct tls_conf tls_conf_of_listener(const struct broker_conf *c, const char *listener)
 {
