@@ -22,6 +22,7 @@ static enum zk_result read_chunk(struct zk_store *s, const char *type, struct ar
             return op->result;
         list[i].result = ZK_OK;
         list[i].is_present = op->result == ZK_OK;
+        list[i].version = list[i].is_present ? op->stat.version : ZK_CONFIG_ABSENT;
         list[i].node = (struct node_config){0};
         if (list[i].is_present && node_config_decode(op->ret_data, a, &why, &list[i].node) < 0)
             list[i].result = zk_malformed(op->path, &why);
@@ -44,14 +45,20 @@ enum zk_result zk_configs_read(struct zk_store *s, const char *type, struct aren
     return r;
 }
 
+enum zk_result zk_config_look(struct zk_store *s, const char *type, struct arena *a,
+                              struct zk_config *ret)
+{
+    enum zk_result r = zk_configs_read(s, type, a, ret, 1);
+
+    return r == ZK_OK ? ret->result : r;
+}
+
 enum zk_result zk_config_read(struct zk_store *s, const char *type, struct str name,
                               struct arena *a, struct node_config *ret)
 {
     struct zk_config one = {.name = name};
-    enum zk_result r = zk_configs_read(s, type, a, &one, 1);
+    enum zk_result r = zk_config_look(s, type, a, &one);
 
-    if (r == ZK_OK)
-        r = one.result;
     if (r == ZK_OK)
         *ret = one.node;
     return r;
@@ -89,13 +96,13 @@ enum zk_result zk_config_fence(struct zk_store *s, int32_t *ret)
 }
 
 static enum zk_result set_checked(struct zk_store *s, const char *path, struct slice data,
-                                  int32_t version)
+                                  int32_t fence, int32_t version)
 {
     CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
 
     zk_batch_multi_begin(&b);
-    zk_batch_check(&b, ZK_PATH_CONTROLLER, version);
-    size_t at = zk_batch_set(&b, path, data, ZK_ANY_VERSION);
+    zk_batch_check(&b, ZK_PATH_CONTROLLER, fence);
+    size_t at = zk_batch_set(&b, path, data, version);
     zk_batch_multi_end(&b);
     zk_store_run(s, &b);
     /* A vanished /controller counts as an absent config node: the create below is not checked, in
@@ -103,19 +110,36 @@ static enum zk_result set_checked(struct zk_store *s, const char *path, struct s
     return zk_batch_result(&b, at);
 }
 
+static enum zk_result write_as_read(struct zk_store *s, const char *path, struct slice data,
+                                    int32_t fence, int32_t version)
+{
+    enum zk_result r = version == ZK_CONFIG_ABSENT ? zk_store_create_deep(s, path, data)
+                                                   : set_checked(s, path, data, fence, version);
+
+    return r == ZK_NODE_EXISTS || r == ZK_NO_NODE ? ZK_BAD_VERSION : r;
+}
+
 enum zk_result zk_config_set(struct zk_store *s, const char *type, struct str name,
                              const struct node_config *config)
+{
+    return zk_config_update(s, type, name, config, ZK_ANY_VERSION);
+}
+
+enum zk_result zk_config_update(struct zk_store *s, const char *type, struct str name,
+                                const struct node_config *config, int32_t version)
 {
     CLEANUP(arena_deinit) struct arena a = {0};
     const char *path = zk_path_config(&a, type, name);
     struct slice data = node_config_encode(&a, config);
-    int32_t version;
-    enum zk_result r = zk_config_fence(s, &version);
+    int32_t fence;
+    enum zk_result r = zk_config_fence(s, &fence);
 
     if (r != ZK_OK)
         return r;
+    if (version != ZK_ANY_VERSION)
+        return write_as_read(s, path, data, fence, version);
     for (int round = 0; round < 3; round++) {
-        r = set_checked(s, path, data, version);
+        r = set_checked(s, path, data, fence, version);
         if (r != ZK_NO_NODE)
             return r;
         r = zk_store_create_deep(s, path, data);
@@ -147,11 +171,12 @@ static enum zk_result delete_empty_parents(struct zk_store *s, struct arena *a, 
     return ZK_OK;
 }
 
-enum zk_result zk_config_delete(struct zk_store *s, const char *type, struct str name)
+enum zk_result zk_config_delete(struct zk_store *s, const char *type, struct str name,
+                                int32_t version)
 {
     CLEANUP(arena_deinit) struct arena a = {0};
     const char *path = zk_path_config(&a, type, name);
-    enum zk_result r = zk_store_delete(s, path, ZK_ANY_VERSION);
+    enum zk_result r = version == ZK_CONFIG_ABSENT ? ZK_NO_NODE : zk_store_delete(s, path, version);
 
     if (r != ZK_OK && r != ZK_NO_NODE)
         return r;

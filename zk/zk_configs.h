@@ -13,11 +13,18 @@ struct zk_config {
     struct str name;       /* in */
     enum zk_result result; /* ZK_OK (an absent node has no overrides), ZK_MALFORMED (said) */
     bool is_present;
+    int32_t
+        version; /* for zk_config_update() and _delete(); ZK_CONFIG_ABSENT where it is not there */
     struct node_config node;
 };
 
+enum { ZK_CONFIG_ABSENT = -2 };
+
 enum zk_result zk_config_read(struct zk_store *s, const char *type, struct str name,
                               struct arena *a, struct node_config *ret);
+/* With its version; the name is in it. */
+enum zk_result zk_config_look(struct zk_store *s, const char *type, struct arena *a,
+                              struct zk_config *ret);
 /* Many of one type, pipelined. */
 enum zk_result zk_configs_read(struct zk_store *s, const char *type, struct arena *a,
                                struct zk_config *list, size_t count);
@@ -32,12 +39,17 @@ enum zk_result zk_configs_list(struct zk_store *s, const char *type, struct aren
  */
 enum zk_result zk_config_set(struct zk_store *s, const char *type, struct str name,
                              const struct node_config *config);
+/* The same, if it is as it was read. ZK_BAD_VERSION: another has written it meanwhile; read it
+ * again, or what he was told is done is lost. */
+enum zk_result zk_config_update(struct zk_store *s, const char *type, struct str name,
+                                const struct node_config *config, int32_t version);
 /* The version of /controller, which writes of settings and of new topics are checked against:
  * ZK_CONTROLLER_MOVED where there is no controller, ZK_REFUSED where a KRaft one owns the cluster.
  * */
 enum zk_result zk_config_fence(struct zk_store *s, int32_t *ret_version);
-/* Absent is ZK_OK. Empty parents of a pair ("u/clients/c") go too. */
-enum zk_result zk_config_delete(struct zk_store *s, const char *type, struct str name);
+/* Absent is ZK_OK; ZK_BAD_VERSION as above. Empty parents of a pair ("u/clients/c") go too. */
+enum zk_result zk_config_delete(struct zk_store *s, const char *type, struct str name,
+                                int32_t version);
 
 /*
  * For a cluster that is not running yet: sets or creates the node whatever the controller, and

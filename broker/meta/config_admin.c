@@ -22,7 +22,13 @@ struct run {
     struct arena *a;
     bool is_incremental;
     bool is_dry_run;
+    /* Of the alteration just now: */
+    int32_t version;  /* of the node that it changes */
+    bool is_outdated; /* others have written that since it was read */
 };
+
+/* How often a change is made anew as others were faster: each time one of them has succeeded. */
+enum { ROUNDS_MAX = 100 };
 
 struct config_admin *config_admin_new(const struct config_admin_opts *opts)
 {
@@ -73,16 +79,18 @@ static int refuse_zk(struct run *run, struct config_alteration *c, const char *w
 static int read_props(struct run *run, struct config_alteration *c, const char *type,
                       struct str name, struct props *ret)
 {
-    struct node_config node = {0};
-    enum zk_result r = zk_config_read(run->ca->opts.zk, type, name, run->a, &node);
+    struct zk_config stored = {.name = name};
+    const struct node_config *node = &stored.node;
+    enum zk_result r = zk_config_look(run->ca->opts.zk, type, run->a, &stored);
 
     if (r != ZK_OK)
         return refuse_zk(run, c, "read from", r);
-    if (node.count > BROKER_SETTINGS_MAX)
+    if (node->count > BROKER_SETTINGS_MAX)
         return refuse(c, INVALID_REQUEST, STR("More settings than one resource can have"));
-    for (int32_t i = 0; i < node.count; i++)
-        props_set(ret, arena_strz(run->a, node.entries[i].key),
-                  arena_strz(run->a, node.entries[i].value));
+    for (int32_t i = 0; i < node->count; i++)
+        props_set(ret, arena_strz(run->a, node->entries[i].key),
+                  arena_strz(run->a, node->entries[i].value));
+    run->version = stored.version;
     return 0;
 }
 
@@ -94,7 +102,10 @@ static int write_props(struct run *run, struct config_alteration *c, const char 
 
     for (size_t i = 0; i < p->count; i++)
         node.entries[i] = (struct node_config_entry){str_of(p->v[i].key), str_of(p->v[i].value)};
-    enum zk_result r = zk_config_set(run->ca->opts.zk, type, name, &node);
+    enum zk_result r = zk_config_update(run->ca->opts.zk, type, name, &node, run->version);
+    run->is_outdated = r == ZK_BAD_VERSION;
+    if (run->is_outdated)
+        return 0;
     if (r == ZK_OK)
         r = zk_config_notify(run->ca->opts.zk, type, name);
     return r == ZK_OK ? 0 : refuse_zk(run, c, "written to", r);
@@ -363,10 +374,10 @@ static void alter_logger(struct run *run, struct config_alteration *c)
 
 /* ---- one after the other ---- */
 
-static void alter_one(struct run *run, struct config_alteration *c)
+static void alter_now(struct run *run, struct config_alteration *c)
 {
-    if (c->error || check_keys(c) || check_nulls(run, c))
-        return;
+    run->is_outdated = false;
+    run->version = ZK_ANY_VERSION; /* what is not incremental replaces whatever there is */
     if (c->type == RESOURCE_TOPIC)
         alter_topic(run, c);
     else if (c->type == RESOURCE_BROKER)
@@ -381,9 +392,23 @@ static void alter_one(struct run *run, struct config_alteration *c)
         refuse(c, INVALID_REQUEST, arena_printf(run->a, "Unknown resource type %d", c->type));
 }
 
+static void alter_one(struct run *run, struct config_alteration *c)
+{
+    if (c->error || check_keys(c) || check_nulls(run, c))
+        return;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        alter_now(run, c);
+        if (!run->is_outdated)
+            return;
+    }
+    refuse(c, UNKNOWN_SERVER_ERROR,
+           STR("Others change these settings all the time; nothing was changed, try again."));
+}
+
 void config_admin_alter(struct config_admin *ca, struct arena *a, const struct config_request *req)
 {
-    struct run run = {ca, a, req->is_incremental, req->is_dry_run};
+    struct run run = {
+        .ca = ca, .a = a, .is_incremental = req->is_incremental, .is_dry_run = req->is_dry_run};
 
     for (size_t i = 0; i < req->count; i++)
         alter_one(&run, &req->list[i]);

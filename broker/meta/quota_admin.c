@@ -29,6 +29,9 @@ struct place {
     bool has_credentials;
 };
 
+/* How often a change is made anew as others were faster: each time one of them has succeeded. */
+enum { ROUNDS_MAX = 100 };
+
 /* Names as they stand in a path; null where the entity has no such part. */
 struct entity {
     struct str user, client, ip;
@@ -215,45 +218,59 @@ static void refuse_zk(const struct quota_run *run, struct quota_alteration *al, 
 
 /* Nobody keeps an empty node, unless others hang below it. */
 static enum zk_result write_place(const struct quota_run *run, const struct place *place,
-                                  const struct node_config *c)
+                                  const struct node_config *c, int32_t version)
 {
     enum zk_result r = ZK_NOT_EMPTY;
 
     if (c->count == 0)
-        r = zk_config_delete(run->zk, place->type, place->name);
+        r = zk_config_delete(run->zk, place->type, place->name, version);
     if (r == ZK_NOT_EMPTY)
-        r = zk_config_set(run->zk, place->type, place->name, c);
+        r = zk_config_update(run->zk, place->type, place->name, c, version);
     return r == ZK_OK ? zk_config_notify(run->zk, place->type, place->name) : r;
+}
+
+/* False: others have written the node since it was read. */
+static bool alter_now(const struct quota_run *run, struct quota_alteration *al,
+                      const struct place *place)
+{
+    struct zk_config stored = {.name = place->name};
+    const struct node_config *was = &stored.node;
+    struct node_config c = {0};
+    enum zk_result r = zk_config_look(run->zk, place->type, run->a, &stored);
+
+    if (r != ZK_OK) {
+        refuse_zk(run, al, r);
+        return true;
+    }
+    c.entries =
+        arena_new_array(run->a, struct node_config_entry, (size_t)was->count + place->key_count);
+    c.count = was->count;
+    for (int32_t i = 0; i < was->count; i++)
+        c.entries[i] = was->entries[i];
+    for (int32_t i = 0; i < al->op_count; i++) {
+        if (al->ops[i].is_removal)
+            remove_entry(&c, al->ops[i].key);
+        else if (set_entry(run, al, place, &al->ops[i], &c))
+            return true;
+    }
+    if (run->is_dry_run)
+        return true;
+    r = write_place(run, place, &c, stored.version);
+    if (r != ZK_OK && r != ZK_BAD_VERSION)
+        refuse_zk(run, al, r);
+    return r != ZK_BAD_VERSION;
 }
 
 static void alter_one(const struct quota_run *run, struct quota_alteration *al)
 {
-    struct node_config stored = {0}, c = {0};
     struct place place;
 
     if (find_place(run, al, &place))
         return;
-    enum zk_result r = zk_config_read(run->zk, place.type, place.name, run->a, &stored);
-    if (r != ZK_OK) {
-        refuse_zk(run, al, r);
-        return;
-    }
-    c.entries =
-        arena_new_array(run->a, struct node_config_entry, (size_t)stored.count + place.key_count);
-    c.count = stored.count;
-    for (int32_t i = 0; i < stored.count; i++)
-        c.entries[i] = stored.entries[i];
-    for (int32_t i = 0; i < al->op_count; i++) {
-        if (al->ops[i].is_removal)
-            remove_entry(&c, al->ops[i].key);
-        else if (set_entry(run, al, &place, &al->ops[i], &c))
+    for (int round = 0; round < ROUNDS_MAX; round++)
+        if (alter_now(run, al, &place))
             return;
-    }
-    if (run->is_dry_run)
-        return;
-    r = write_place(run, &place, &c);
-    if (r != ZK_OK)
-        refuse_zk(run, al, r);
+    refuse_zk(run, al, ZK_BAD_VERSION);
 }
 
 void quota_admin_alter(const struct quota_run *run, struct quota_alteration *list, size_t count)

@@ -83,7 +83,7 @@ struct hw_wait {
 struct partition_move {
     struct log *future; /* NULL: it is not moving */
     bool is_aligned;    /* the future log is known to be a prefix of the log */
-    bool has_failed;    /* given up by the mover until it is begun anew */
+    bool is_held;       /* it failed, or its replica was stopped: not until it is begun anew */
     int64_t cut;        /* the log was cut to here since the mover looked; INT64_MAX: it was not */
 };
 

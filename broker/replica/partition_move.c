@@ -39,11 +39,20 @@ const char *partition_move_dir(struct partition *part)
     return part->move.future ? log_dir_path(part->move.future) : NULL;
 }
 
+bool partition_resume_move(struct partition *part)
+{
+    LOCK_SCOPE(&part->lock);
+    if (!part->move.future)
+        return false;
+    part->move.is_held = false;
+    part->move.is_aligned = false;
+    return true;
+}
+
 bool partition_wants_mover(struct partition *part)
 {
     LOCK_SCOPE(&part->lock);
-    return part->move.future && !part->move.has_failed && !part->is_gone &&
-           part->role != ROLE_OFFLINE;
+    return part->move.future && !part->move.is_held && !part->is_gone && part->role != ROLE_OFFLINE;
 }
 
 void move_room_deinit(struct move_room *room)
@@ -122,7 +131,7 @@ static struct log *with_reference(struct partition *part, struct log *log)
 static void look(struct partition *part, struct step *s)
 {
     LOCK_SCOPE(&part->lock);
-    if (!part->move.future || part->is_gone || part->role == ROLE_OFFLINE)
+    if (!part->move.future || part->move.is_held || part->is_gone || part->role == ROLE_OFFLINE)
         return;
     s->log = with_reference(part, part->log);
     s->future = with_reference(part, part->move.future);
@@ -230,8 +239,8 @@ static int swap_locked(struct partition *part, struct step *s, struct move_room 
     bool is_there = false;
     int r;
 
-    if (part->move.future != s->future || part->move.cut != INT64_MAX || part->is_gone ||
-        part->role == ROLE_OFFLINE)
+    if (part->move.future != s->future || part->move.cut != INT64_MAX || part->move.is_held ||
+        part->is_gone || part->role == ROLE_OFFLINE)
         return 0;
     r = catch_up(s, room, &is_there);
     if (r != 0 || !is_there)
@@ -269,7 +278,7 @@ static bool note_failure(struct partition *part, const struct step *s)
     bool is_current = part->move.future == s->future;
 
     if (is_current)
-        part->move.has_failed = true;
+        part->move.is_held = true;
     return is_current;
 }
 

@@ -19,6 +19,8 @@
 void partition_begin_move(struct partition *part, struct log *future);
 /* Lets go of the future log, which stays where it is. */
 void partition_end_move(struct partition *part);
+/* A move that is held goes on, from where log and copy agree. False: there is none. */
+bool partition_resume_move(struct partition *part);
 /* The dir that it is moving to (the manager's pointer), NULL: none. */
 const char *partition_move_dir(struct partition *part);
 /* Whether a mover has to work on it. */

@@ -205,6 +205,7 @@ int partition_set_topic_id(struct partition *part, struct uuid topic_id)
 void partition_stop(struct partition *part)
 {
     LOCK_SCOPE(&part->lock);
+    part->move.is_held = true;
     partition_tell(part, NEWS_STATE);
 }
 

@@ -55,8 +55,12 @@ static int begin(struct replica_manager *m, struct partition *part, int dir)
     struct log *future = NULL;
     int r;
 
-    if (log_dir_path(part->log) == path || partition_move_dir(part))
+    if (log_dir_path(part->log) == path)
         return 0;
+    if (partition_resume_move(part)) {
+        dir_mover_add(m->mover, part);
+        return 0;
+    }
     r = log_manager_create_future(logs, part->log, dir, &future);
     if (r)
         return r;

@@ -153,7 +153,7 @@ enum zk_result broker_configs_read(struct broker_configs *bc)
     return ZK_OK;
 }
 
-enum zk_result broker_configs_renew(struct broker_configs *bc)
+static enum zk_result renew_now(struct broker_configs *bc)
 {
     CLEANUP(arena_deinit) struct arena a = {0};
     CLEANUP(props_deinit) struct props own = {0};
@@ -174,6 +174,16 @@ enum zk_result broker_configs_renew(struct broker_configs *bc)
         node.entries[node.count++] =
             (struct node_config_entry){str_of(own.v[i].key), str_of(own.v[i].value)};
     say_info("passwords in ZooKeeper are sealed again with the new password.encoder.secret");
-    r = zk_config_set(bc->opts.zk, "brokers", name, &node);
+    r = zk_config_update(bc->opts.zk, "brokers", name, &node, stored.version);
     return r == ZK_OK ? zk_config_notify(bc->opts.zk, "brokers", name) : r;
+}
+
+enum zk_result broker_configs_renew(struct broker_configs *bc)
+{
+    enum zk_result r = ZK_BAD_VERSION;
+
+    /* Somebody may be changing them while this broker starts. */
+    for (int round = 0; r == ZK_BAD_VERSION && round < 10; round++)
+        r = renew_now(bc);
+    return r;
 }

@@ -4,6 +4,7 @@
 #include "common/base/err.h"
 #include "common/base/mem.h"
 #include "common/base/say.h"
+#include "common/io/fs.h"
 
 #include <unistd.h>
 
@@ -14,6 +15,7 @@ struct listener {
     struct listener_opts opts;
     int fd;
     int port;
+    uint64_t files_max;      /* descriptors that connections may leave open in all */
     struct reactor *reactor; /* where it accepts: that of its first set */
     struct io_event event;
     struct timer pause; /* while no more may connect */
@@ -57,6 +59,7 @@ int listener_open(const struct listener_opts *opts, const struct listener_limits
     l->reactor = conn_set_reactor(opts->sets[0]);
     l->event.fd = -1;
     l->fd = -1;
+    l->files_max = file_limit() / 8 * 7;
     int r = sock_listen(opts->host, opts->port, &opts->sock, &l->fd);
     if (r < 0) {
         strbuf_addf(why, "listener %s cannot bind %s:%d: %s", opts->name,
@@ -235,6 +238,22 @@ static void welcome(struct listener *l, int fd, const struct sock_addr *peer)
     reactor_post(conn_set_reactor(set), &a->message);
 }
 
+/* The lowest free number is what a descriptor gets: whether there are too few left for the logs,
+ * whose dirs would fail without. */
+static bool is_one_too_many(struct listener *l, int fd)
+{
+    if ((uint64_t)fd < l->files_max)
+        return false;
+    close(fd);
+    say_limited(SAY_ERROR, 1,
+                "a connection was closed as this broker may have %" PRIu64 " open files and keeps "
+                "the last eighth for its logs (ulimit -n, LimitNOFILE=; max.connections, "
+                "max.connections.per.ip) listener=%s connections=%" PRId64,
+                file_limit(), l->name, l->connections);
+    pause_accepting(l, PAUSE_US);
+    return true;
+}
+
 static void on_ready(struct io_event *ev, uint32_t mask UNUSED)
 {
     struct listener *l = container_of(ev, struct listener, event);
@@ -253,6 +272,8 @@ static void on_ready(struct io_event *ev, uint32_t mask UNUSED)
         }
         int r = sock_accept(l->fd, &fd, &peer);
         if (r == -EAGAIN)
+            return;
+        if (r == 0 && is_one_too_many(l, fd))
             return;
         if (r == 0) {
             welcome(l, fd, &peer);

@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-enum { THREADS_MAX = 64, FULL_DISK_PAUSE_US = 60 * 1000 * 1000, BUFFER_MIN = 16 << 10 };
+enum { THREADS_MAX = 64, PAUSE_US = 60 * 1000 * 1000, BUFFER_MIN = 16 << 10 };
 
 struct cleaner {
     struct log_manager *m;
@@ -65,6 +65,33 @@ static void put_aside(struct cleaner *c, struct log *log, int r)
               log->topic, log->partition, log->path, err_name(r));
 }
 
+static void try_later(struct cleaner *c, struct log *log)
+{
+    LOCK_SCOPE(&c->lock);
+    log->clean_after_us = now_us(c) + PAUSE_US;
+}
+
+/* What passes by itself, or by an operator's hand, and left the log as it was. */
+static bool is_passing(const struct log *log, int r)
+{
+    return !atomic_load(&log->is_broken) &&
+           (r == -ENOSPC || r == -EDQUOT || r == -EMFILE || r == -ENFILE);
+}
+
+static void say_passing(const struct log *log, int r)
+{
+    if (r == -EMFILE || r == -ENFILE)
+        say_error("cleaning needs open files and there are no more, it is tried again in a minute: "
+                  "this broker may have %" PRIu64 " (ulimit -n, LimitNOFILE=%s), most are "
+                  "connections or segments that are read partition=%s-%d dir=%s",
+                  file_limit(), r == -ENFILE ? "; the whole machine has no more: fs.file-max" : "",
+                  log->topic, log->partition, log->path);
+    else
+        say_warn("cleaning needs room for a copy of a segment and the disk has none, it is tried "
+                 "again in a minute partition=%s-%d dir=%s",
+                 log->topic, log->partition, log->path);
+}
+
 /* What ends in an error concerns this log alone, or its disk. */
 static void on_error(struct cleaner *c, struct log *log, int r)
 {
@@ -72,14 +99,9 @@ static void on_error(struct cleaner *c, struct log *log, int r)
         say_info("cleaning ended early, as the log or this broker wanted it to; it is done again "
                  "later partition=%s-%d",
                  log->topic, log->partition);
-    } else if (r == -ENOSPC || r == -EDQUOT) {
-        WITH_LOCK(&c->lock)
-        {
-            log->clean_after_us = now_us(c) + FULL_DISK_PAUSE_US;
-        }
-        say_warn("cleaning needs room for a copy of a segment and the disk has none, it is tried "
-                 "again in a minute partition=%s-%d dir=%s",
-                 log->topic, log->partition, log->path);
+    } else if (is_passing(log, r)) {
+        try_later(c, log);
+        say_passing(log, r);
     } else if (r == -EBADMSG || r == -EOVERFLOW) {
         put_aside(c, log, r);
     } else {

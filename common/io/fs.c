@@ -18,13 +18,13 @@ static void close_p(int *fd)
 
 int fs_read_file(const char *path, size_t max, struct strbuf *ret)
 {
-    CLEANUP(close_p) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP(close_p) int fd = fs_open(path, O_RDONLY);
     CLEANUP(strbuf_deinit) struct strbuf text = {.max = max};
     char chunk[4096];
     ssize_t n;
 
     if (fd < 0)
-        return -errno;
+        return fd;
     while ((n = read(fd, chunk, sizeof chunk)) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
@@ -69,10 +69,10 @@ int fs_replace_file(const char *path, struct str text)
 
 int fs_fsync_dir(const char *path)
 {
-    CLEANUP(close_p) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CLEANUP(close_p) int fd = fs_open(path, O_RDONLY | O_DIRECTORY);
 
     if (fd < 0)
-        return -errno;
+        return fd;
     return fsync(fd) < 0 ? -errno : 0;
 }
 
@@ -146,11 +146,15 @@ static void close_dir_p(DIR **dir)
 
 int fs_list_dir(const char *path, struct fs_names *ret)
 {
-    CLEANUP(close_dir_p) DIR *dir = opendir(path);
+    CLEANUP(close_p) int fd = fs_open(path, O_RDONLY | O_DIRECTORY);
+    CLEANUP(close_dir_p) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     CLEANUP(fs_names_deinit) struct fs_names names = {0};
 
+    if (fd < 0)
+        return fd;
     if (!dir)
         return -errno;
+    fd = -1; /* the stream's */
     for (;;) {
         errno = 0;
         const struct dirent *e = readdir(dir);

@@ -19,8 +19,13 @@
 
 struct file;
 
+/* open(2) with the mode of our files: a descriptor, or -errno. Where there are too many open files,
+ * those that the cache keeps are closed for it. */
+int fs_open(const char *path, int flags) MUST_CHECK;
 /* How many descriptors may stay open while nobody uses them; set once at start. */
 void file_cache_set_limit(int count);
+/* How many descriptors this process may have. */
+uint64_t file_limit(void);
 
 enum file_mode {
     FILE_READ,

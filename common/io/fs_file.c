@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,19 +75,21 @@ static void list_add(struct file *f)
     cache.unpinned++;
 }
 
+static int take_oldest(void)
+{
+    struct file *f = cache.oldest;
+    int fd = f->fd;
+
+    list_remove(f);
+    f->fd = -1;
+    return fd;
+}
+
 /* Takes one descriptor too many out of the cache, for the caller to close; -1 where there is
  * none. */
 static int evict_one(void)
 {
-    struct file *f = cache.oldest;
-    int fd = -1;
-
-    if (cache.unpinned > cache.limit) {
-        list_remove(f);
-        fd = f->fd;
-        f->fd = -1;
-    }
-    return fd;
+    return cache.unpinned > cache.limit ? take_oldest() : -1;
 }
 
 static void close_surplus(void)
@@ -104,6 +107,22 @@ static void close_surplus(void)
     }
 }
 
+/* One that nobody uses just now, for whoever needs a descriptor and gets none. False: there is
+ * none. */
+static bool close_idle(void)
+{
+    int fd = -1;
+
+    WITH_LOCK(&cache.lock)
+    {
+        if (cache.oldest)
+            fd = take_oldest();
+    }
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 void file_cache_set_limit(int count)
 {
     need_cache();
@@ -112,6 +131,13 @@ void file_cache_set_limit(int count)
         cache.limit = count;
     }
     close_surplus();
+}
+
+uint64_t file_limit(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? 0 : limit.rlim_cur;
 }
 
 int file_open(const char *path, enum file_mode mode, struct file **ret)
@@ -204,14 +230,18 @@ static int whole_fault(const char *point)
     return fault.kind == FAULT_ERRNO ? -(int)fault.value : 0;
 }
 
-static int open_path(const struct file *f, const char *path)
+int fs_open(const char *path, int flags)
 {
-    int r = whole_fault("fs.open");
+    int r;
 
-    if (r < 0)
-        return r;
-    int fd = open(path, (f->is_writable ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0644);
-    return fd < 0 ? -errno : fd;
+    need_cache();
+    do {
+        r = whole_fault("fs.open");
+        int fd = r < 0 ? -1 : open(path, flags | O_CLOEXEC, 0644);
+        if (r == 0)
+            r = fd < 0 ? -errno : fd;
+    } while ((r == -EMFILE || r == -ENFILE) && close_idle());
+    return r;
 }
 
 /* Waits for a rename under way; true if paths have changed since the name was read. */
@@ -235,7 +265,7 @@ int file_pin(struct file *f)
     int fd = -1;
 
     while (!pin_open(f, &fd, &name)) {
-        fd = open_path(f, name.path);
+        fd = fs_open(name.path, f->is_writable ? O_RDWR | O_CREAT : O_RDONLY);
         if (fd == -ENOENT && is_outdated(&name))
             fd = -1;
         else if (fd < 0)

@@ -31,6 +31,29 @@ START_TEST(config_is_created_then_set)
 }
 END_TEST
 
+START_TEST(what_another_has_written_meanwhile_is_not_written_over)
+{
+    struct zk_test z;
+    struct zk_config a = {.name = STR("t")}, b = a, c = a;
+
+    with_controller(&z);
+    ck_assert_int_eq(zk_config_look(z.s, "topics", &z.a, &a), ZK_OK);
+    ck_assert_int_eq(a.version, ZK_CONFIG_ABSENT);
+    ck_assert_int_eq(zk_config_update(z.s, "topics", a.name, &config, a.version), ZK_OK);
+    ck_assert_int_eq(zk_config_update(z.s, "topics", a.name, &config, a.version), ZK_BAD_VERSION);
+    ck_assert_int_eq(zk_config_delete(z.s, "topics", a.name, a.version), ZK_OK);
+    ck_assert_int_eq(zk_config_look(z.s, "topics", &z.a, &b), ZK_OK);
+    ck_assert(b.is_present);
+    ck_assert_int_eq(zk_config_update(z.s, "topics", b.name, &config, b.version), ZK_OK);
+    ck_assert_int_eq(zk_config_update(z.s, "topics", b.name, &config, b.version), ZK_BAD_VERSION);
+    ck_assert_int_eq(zk_config_delete(z.s, "topics", b.name, b.version), ZK_BAD_VERSION);
+    ck_assert_int_eq(zk_config_look(z.s, "topics", &z.a, &c), ZK_OK);
+    ck_assert_int_eq(zk_config_delete(z.s, "topics", c.name, c.version), ZK_OK);
+    ck_assert_int_eq(zk_config_update(z.s, "topics", c.name, &config, c.version), ZK_BAD_VERSION);
+    zk_test_deinit(&z);
+}
+END_TEST
+
 START_TEST(config_is_refused_without_a_controller_or_under_kraft)
 {
     struct zk_test z;
@@ -93,17 +116,17 @@ START_TEST(deleted_pair_takes_its_empty_parents_along)
     with_controller(&z);
     zk_config_set(z.s, "users", STR("u/clients/c"), &config);
     zk_config_set(z.s, "users", STR("u/clients/d"), &config);
-    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("u/clients/c")), ZK_OK);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("u/clients/c"), ZK_ANY_VERSION), ZK_OK);
     ck_assert_int_eq(zk_store_exists(z.s, "/config/users/u/clients", NULL), ZK_OK);
-    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("u/clients/d")), ZK_OK);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("u/clients/d"), ZK_ANY_VERSION), ZK_OK);
     ck_assert_int_eq(zk_store_exists(z.s, "/config/users/u", NULL), ZK_NO_NODE);
     zk_config_set(z.s, "users", STR("v"), &config);
     zk_config_set(z.s, "users", STR("v/clients/c"), &config);
-    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v")), ZK_NOT_EMPTY);
-    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v/clients/c")), ZK_OK);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v"), ZK_ANY_VERSION), ZK_NOT_EMPTY);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v/clients/c"), ZK_ANY_VERSION), ZK_OK);
     ck_assert_int_eq(zk_store_exists(z.s, "/config/users/v", NULL), ZK_OK);
-    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v")), ZK_OK);
-    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v")), ZK_OK);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v"), ZK_ANY_VERSION), ZK_OK);
+    ck_assert_int_eq(zk_config_delete(z.s, "users", STR("v"), ZK_ANY_VERSION), ZK_OK);
     zk_test_deinit(&z);
 }
 END_TEST
@@ -217,6 +240,7 @@ START_TEST(changes_go_after_fifteen_minutes)
 END_TEST
 
 TEST_MAIN("zk/zk_configs", config_is_created_then_set,
+          what_another_has_written_meanwhile_is_not_written_over,
           config_is_refused_without_a_controller_or_under_kraft,
           controller_that_moved_meanwhile_fails_the_write, many_configs_are_read_in_one_round,
           deleted_pair_takes_its_empty_parents_along, bootstrapping_writes_and_notifies_at_once,

@@ -270,8 +270,28 @@ START_TEST(offsets_go_with_their_topic)
         ck_assert_int_eq(group_node_offset(&n, "g", 0), 1);
         ck_assert_int_eq(group_node_offset(&n, "g", 1), -1);
         ck_assert_int_eq(group_node_offset(&n, "h", 1), -1);
+        ck_assert(is_there("g"));
+        ck_assert(!is_there("h")); /* nothing is left of it */
         group_node_move(&n);
     }
+    end();
+}
+END_TEST
+
+START_TEST(group_ends_with_its_last_offset)
+{
+    struct offset_deletion v[2] = {{STR("t"), 0, 0}, {STR("t"), 1, 0}};
+
+    begin();
+    ck_assert_int_eq(group_node_commit(&n, "g", 0, 1), 0);
+    ck_assert_int_eq(group_node_commit(&n, "g", 1, 1), 0);
+    ck_assert_int_eq(group_cleanup_delete_offsets(n.m, STR("g"), v, 1), 0);
+    ck_assert(is_there("g"));
+    ck_assert_int_eq(group_cleanup_delete_offsets(n.m, STR("g"), v, 2), 0);
+    ck_assert(!is_there("g"));
+    ck_assert_int_eq(group_cleanup_delete_offsets(n.m, STR("g"), v, 2), GROUP_ID_NOT_FOUND);
+    group_node_move(&n);
+    ck_assert(!is_there("g"));
     end();
 }
 END_TEST
@@ -311,4 +331,4 @@ TEST_MAIN("broker/group/group_cleanup", group_that_only_commits_loses_each_offse
           call_that_found_a_group_before_it_was_deleted_is_refused,
           offsets_are_deleted_where_nobody_reads_them,
           offsets_of_active_groups_are_deleted_by_what_they_are, offsets_go_with_their_topic,
-          many_offsets_go_in_several_batches)
+          group_ends_with_its_last_offset, many_offsets_go_in_several_batches)

@@ -9,6 +9,8 @@
 #include "zk/zk_configs.h"
 
 static struct arena arena;
+static struct fake_zk_server *server;
+static struct fake_zk *one;
 static struct zk_store *zk;
 static struct config_admin *admin;
 static struct metadata *metadata;
@@ -39,7 +41,9 @@ static void start(bool with_controller)
 
     say_set_level(SAY_ERROR + 1);
     clock_fake_init(&clock, 1000);
-    zk = fake_zk_store(fake_zk_new(fake_zk_server_new(&clock.clock)));
+    server = fake_zk_server_new(&clock.clock);
+    one = fake_zk_new(server);
+    zk = fake_zk_store(one);
     ck_assert_int_eq(zk_cluster_prepare(zk), ZK_OK);
     if (with_controller)
         ck_assert_int_eq(zk_store_create_deep(zk, "/controller",
@@ -114,6 +118,41 @@ START_TEST(a_topics_settings_are_written_and_told)
     check((struct step){RESOURCE_TOPIC, "t", CONFIG_OP_DELETE, "retention.ms", NULL, false}, NONE,
           NULL);
     ck_assert_str_eq(node("/config/topics/t"), "{\"version\":1,\"config\":{}}");
+}
+END_TEST
+
+struct rival {
+    struct zk_store *zk;
+    int writes;
+};
+
+/* Writes what is to be changed just before that is written, as often as it is told. */
+static void be_faster(const struct zk_op *op, void *ctx)
+{
+    struct rival *rival = ctx;
+    struct node_config_entry e = {STR("flush.ms"), arena_printf(&arena, "%d", rival->writes)};
+
+    if (op->kind != ZK_OP_CHECK && op->kind != ZK_OP_CREATE)
+        return;
+    if (rival->writes > 0 && rival->writes--)
+        ck_assert_int_eq(zk_config_set(rival->zk, "topics", STR("t"), &(struct node_config){&e, 1}),
+                         ZK_OK);
+}
+
+START_TEST(what_others_change_meanwhile_stays)
+{
+    const struct step change = {RESOURCE_TOPIC, "t", CONFIG_OP_SET, "retention.ms", "5", false};
+    struct rival rival = {.writes = 3};
+
+    start(true);
+    rival.zk = fake_zk_store(fake_zk_new(server));
+    fake_zk_hook(one, be_faster, &rival);
+    check(change, NONE, NULL);
+    ck_assert_str_eq(node("/config/topics/t"), "{\"version\":1,\"config\":{\"flush.ms\":\"1\","
+                                               "\"retention.ms\":\"5\"}}");
+    rival.writes = INT32_MAX;
+    check(change, UNKNOWN_SERVER_ERROR,
+          "Others change these settings all the time; nothing was changed, try again.");
 }
 END_TEST
 
@@ -249,8 +288,9 @@ START_TEST(a_folder_s_logger_has_a_level_until_that_is_deleted)
 }
 END_TEST
 
-TEST_MAIN("broker/meta/config_admin", a_topics_settings_are_written_and_told,
-          what_is_not_incremental_replaces_everything, a_dry_run_checks_and_writes_nothing,
-          topics_are_refused_as_kafka_does, brokers_write_their_own_settings_and_the_common_ones,
+TEST_MAIN("broker/meta/config_admin", what_others_change_meanwhile_stays,
+          a_topics_settings_are_written_and_told, what_is_not_incremental_replaces_everything,
+          a_dry_run_checks_and_writes_nothing, topics_are_refused_as_kafka_does,
+          brokers_write_their_own_settings_and_the_common_ones,
           nothing_is_written_without_a_controller, the_root_logger_has_a_level,
           a_folder_s_logger_has_a_level_until_that_is_deleted)

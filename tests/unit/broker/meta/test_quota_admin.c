@@ -6,8 +6,11 @@
 #include "tests/support/fake_zk.h"
 #include "tests/support/test_main.h"
 #include "zk/zk_cluster.h"
+#include "zk/zk_configs.h"
 
 static struct arena arena;
+static struct fake_zk_server *server;
+static struct fake_zk *one;
 static struct zk_store *zk;
 
 static void start(void)
@@ -16,7 +19,9 @@ static void start(void)
 
     say_set_level(SAY_ERROR + 1);
     clock_fake_init(&clock, 1000);
-    zk = fake_zk_store(fake_zk_new(fake_zk_server_new(&clock.clock)));
+    server = fake_zk_server_new(&clock.clock);
+    one = fake_zk_new(server);
+    zk = fake_zk_store(one);
     ck_assert_int_eq(zk_cluster_prepare(zk), ZK_OK);
     ck_assert_int_eq(zk_store_create_deep(zk, "/controller",
                                           slice_of_str(STR("{\"version\":1,\"brokerid\":1}"))),
@@ -94,6 +99,38 @@ START_TEST(quotas_stand_where_kafka_looks_for_them)
     ck_assert_str_eq(node("/config/ips/127.0.0.1"), CONFIG("\"connection_creation_rate\":\"5\""));
     ck_assert_str_eq(node("/config/changes/config_change_0000000004"),
                      "{\"version\":2,\"entity_path\":\"users/u/clients/<default>\"}");
+}
+END_TEST
+
+/* Another broker is faster, once. */
+static void be_faster(const struct zk_op *op, void *ctx)
+{
+    struct node_config_entry e = {STR("consumer_byte_rate"), STR("7")};
+    struct zk_store **other = ctx, *now = *other;
+
+    if (!now || (op->kind != ZK_OP_CHECK && op->kind != ZK_OP_CREATE && op->kind != ZK_OP_DELETE))
+        return;
+    *other = NULL;
+    ck_assert_int_eq(zk_config_set(now, "users", STR("u"), &(struct node_config){&e, 1}), ZK_OK);
+}
+
+START_TEST(what_others_change_meanwhile_stays)
+{
+    struct step s = {.user = "u", .key = "producer_byte_rate", .value = 1};
+    struct zk_store *other, *turn;
+
+    start();
+    other = turn = fake_zk_store(fake_zk_new(server));
+    fake_zk_hook(one, be_faster, &turn);
+    set(s);
+    ck_assert_str_eq(node("/config/users/u"),
+                     CONFIG("\"consumer_byte_rate\":\"7\",\"producer_byte_rate\":\"1\""));
+    ck_assert_int_eq(zk_config_delete(other, "users", STR("u"), ZK_ANY_VERSION), ZK_OK);
+    set(s);
+    turn = other;
+    s.is_removal = true; /* of the only one there was */
+    set(s);
+    ck_assert_str_eq(node("/config/users/u"), CONFIG("\"consumer_byte_rate\":\"7\""));
 }
 END_TEST
 
@@ -227,6 +264,7 @@ START_TEST(filters_that_make_no_sense_are_refused)
 }
 END_TEST
 
-TEST_MAIN("broker/meta/quota_admin", quotas_stand_where_kafka_looks_for_them,
+TEST_MAIN("broker/meta/quota_admin", what_others_change_meanwhile_stays,
+          quotas_stand_where_kafka_looks_for_them,
           an_entity_without_quotas_goes_with_its_empty_parents, refusals_use_the_words_of_kafka,
           filters_find_what_they_mean, filters_that_make_no_sense_are_refused)

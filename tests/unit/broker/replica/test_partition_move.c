@@ -501,7 +501,9 @@ START_TEST(records_that_are_damaged_stop_the_move_and_no_more)
     int home = here();
     CLEANUP(free_p) char *path = xasprintf("%s/t-0/00000000000000000000.log", node.dirs[home]);
     CLEANUP(file_unref_p) struct file *f = NULL;
+    uint8_t good[3];
     ck_assert_int_eq(file_open(path, FILE_WRITE, &f), 0);
+    ck_assert_int_eq(file_pread(f, good, sizeof good, 70), 0);
     ck_assert_int_eq(file_pwrite(f, slice_of("\xff\xff\xff", 3), 70), 0);
     ck_assert_int_eq(ask(there(1)), 0);
     run();
@@ -509,6 +511,31 @@ START_TEST(records_that_are_damaged_stop_the_move_and_no_more)
     ck_assert(!partition_wants_mover(part()));
     ck_assert_int_eq(node.dirs_failed, 0);
     produce(1);
+    /* Asked for again after a repair, it goes on. */
+    ck_assert_int_eq(file_pwrite(f, slice_of(good, sizeof good), 70), 0);
+    ck_assert_int_eq(ask(there(1)), 0);
+    run();
+    ck_assert_int_eq(here(), (home + 1) % NODE_DIRS_MAX);
+    check_values(produced);
+    end();
+}
+END_TEST
+
+START_TEST(a_replica_that_is_stopped_moves_on_when_it_is_told_its_role)
+{
+    begin();
+    int home = here(), target = there(1);
+    use_small_steps(200);
+    ck_assert_int_eq(ask(target), 0);
+    ck_assert(turn());
+    ck_assert_int_eq(node_stop_replica(&node, "t", 0, 0, false), 0);
+    run();
+    ck_assert_int_eq(here(), home);
+    ck_assert_str_eq(partition_move_dir(part()), node.dirs[target]);
+    ck_assert_int_eq(order(LEADER, 1), 0);
+    run();
+    ck_assert_int_eq(here(), target);
+    check_values(produced);
     end();
 }
 END_TEST
@@ -541,4 +568,6 @@ TEST_MAIN("broker/replica/partition_move", a_leader_moves_while_it_is_written_to
           a_target_that_cannot_be_written_ends_the_move_and_no_more,
           a_source_that_fails_takes_the_partition_offline, the_quota_holds_it_back,
           deleted_records_are_gone_from_the_copy_too_before_it_is_said,
-          records_that_are_damaged_stop_the_move_and_no_more, a_copy_beside_its_own_log_goes)
+          records_that_are_damaged_stop_the_move_and_no_more,
+          a_replica_that_is_stopped_moves_on_when_it_is_told_its_role,
+          a_copy_beside_its_own_log_goes)

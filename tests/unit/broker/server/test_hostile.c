@@ -213,7 +213,7 @@ START_TEST(half_frames_and_half_open_connections_are_ended_as_idle)
 }
 END_TEST
 
-/* As many as the limit of descriptors allows in one process, up to ten thousand. */
+/* As many as the limit of descriptors allows in one process, ten thousand at most. */
 START_TEST(idle_connections_cost_less_than_a_kilobyte)
 {
     struct test_server *t = test_server_start(&plain);
@@ -222,7 +222,7 @@ START_TEST(idle_connections_cost_less_than_a_kilobyte)
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    int count = (int)MIN((limit.rlim_cur - 100) / 2, (rlim_t)10000);
+    int count = (int)MIN((limit.rlim_cur / 8 * 7 - 100) / 2, (rlim_t)10000);
     CLEANUP(free_p) int *fd = xnew_array(int, (size_t)count);
     size_t before = mallinfo2().uordblks;
     for (int i = 0; i < count; i++)
@@ -243,8 +243,31 @@ START_TEST(idle_connections_cost_less_than_a_kilobyte)
 }
 END_TEST
 
+/* Of 400 descriptors, of which each connection here takes two. */
+START_TEST(connections_leave_open_files_for_the_logs)
+{
+    struct rlimit limit;
+    int fd[190];
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){400, limit.rlim_max}), 0);
+    struct test_server *t = test_server_start(&plain);
+    for (size_t i = 0; i < ARRAY_LEN(fd); i++)
+        fd[i] = client_connect(t);
+    ck_assert(client_is_closed(fd[ARRAY_LEN(fd) - 1]));
+    ck_assert_int_lt(listener_connections(test_server_listener(t)), 175);
+    ck_assert_int_gt(listener_connections(test_server_listener(t)), 100);
+    for (size_t i = 0; i < ARRAY_LEN(fd); i++)
+        close(fd[i]);
+    test_server_await_connections(t, 0);
+    assert_healthy(t);
+    ck_assert(test_server_stop(t));
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+END_TEST
+
 TEST_MAIN("broker/server/hostile", wrong_sizes_close_at_once, unknown_apis_and_versions_close,
           api_versions_of_the_future_are_answered_in_version_0, random_bytes_harm_nobody,
           mutated_frames_harm_nobody, a_frame_that_comes_byte_by_byte_is_understood,
           half_frames_and_half_open_connections_are_ended_as_idle,
-          idle_connections_cost_less_than_a_kilobyte)
+          connections_leave_open_files_for_the_logs, idle_connections_cost_less_than_a_kilobyte)

@@ -260,6 +260,43 @@ START_TEST(a_log_that_cannot_be_read_is_put_aside_and_others_go_on)
 }
 END_TEST
 
+#ifdef KLAMM_FAULTS
+/* Of the disk as of open files: the dir stays, and it is done a minute later. */
+static void check_passes(const char *name, int error)
+{
+    setup();
+    struct log *CLEANUP(log_put_p) log = create(name);
+    struct cleaner *cleaner = cleaner_new(b.m);
+
+    fill(log, 400);
+    say_set_level(SAY_ERROR + 1);
+    fault_arm("fs.open", (struct fault){FAULT_ERRNO, error}, 1, true);
+    cleaner_turn(cleaner);
+    fault_disarm_all();
+    ck_assert_int_eq(b.failed, 0);
+    ck_assert_int_eq(cleaner_uncleanable_count(cleaner), 0);
+    cleaner_turn(cleaner);
+    ck_assert_int_eq(checkpointed(name), -1);
+    clock_fake_advance(&b.clock, 60000);
+    ck_assert(cleaner_turn(cleaner));
+    ck_assert_int_gt(checkpointed(name), 0);
+    check_last(log, 400);
+    cleaner_free(cleaner);
+    teardown();
+}
+
+START_TEST(what_passes_is_waited_for)
+{
+    check_passes("a", ENOSPC);
+    check_passes("b", EMFILE);
+    check_passes("c", ENFILE);
+}
+END_TEST
+#define WITH_FAULTS what_passes_is_waited_for,
+#else
+#define WITH_FAULTS
+#endif
+
 /* Segments without records are as old as their files. */
 static void date_files(struct log *log)
 {
@@ -425,7 +462,7 @@ START_TEST(truncation_and_deletion_while_threads_clean)
 }
 END_TEST
 
-TEST_MAIN("broker/storage/cleaner", the_dirtiest_log_is_cleaned_first_and_remembered,
+TEST_MAIN("broker/storage/cleaner", WITH_FAULTS the_dirtiest_log_is_cleaned_first_and_remembered,
           what_was_cleaned_is_known_after_a_restart,
           a_log_that_cannot_be_read_is_put_aside_and_others_go_on,
           retention_also_applies_where_the_policy_says_so,

@@ -7,6 +7,7 @@
 #include "tests/support/test_main.h"
 
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static char *path_of(const char *name)
@@ -116,6 +117,41 @@ START_TEST(unused_descriptors_are_bounded)
     for (int i = 0; i < FILES; i++)
         f[i] = file_unref(f[i]);
     ck_assert_int_eq(open_descriptors(), before);
+}
+END_TEST
+
+/* The number of the lowest descriptor that is free; what is above it can be kept from being opened
+ * by a limit. */
+static int lowest_free(void)
+{
+    int fd = dup(0);
+
+    close(fd);
+    return fd;
+}
+
+START_TEST(a_file_that_nobody_uses_makes_room_for_another)
+{
+    CLEANUP(file_unref_p) struct file *a = file_with("a", "a"), *b = file_with("b", "b");
+    CLEANUP(file_unref_p) struct file *c = open_file("c", FILE_WRITE);
+    CLEANUP(fs_names_deinit) struct fs_names names = {0};
+    struct rlimit limit, less;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    less = (struct rlimit){(rlim_t)lowest_free(), limit.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &less), 0);
+    int listed = fs_list_dir(test_tmpdir(), &names);
+    int fd = file_pin(c); /* of the two descriptors there are */
+    int other = file_pin(b);
+    int none = file_pin(a);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    ck_assert_int_eq(listed, 0);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_ge(other, 0);
+    ck_assert_int_eq(none, -EMFILE);
+    file_unpin(c);
+    file_unpin(b);
+    assert_holds(a, "a");
 }
 END_TEST
 
@@ -262,7 +298,8 @@ END_TEST
 
 TEST_MAIN("common/io/fs", WITH_FAULTS what_is_written_is_read, a_vector_is_written_whole,
           an_absent_file_shows_at_first_use, unused_descriptors_are_bounded,
-          a_renamed_file_is_read_by_its_references, a_removed_file_is_read_by_its_references,
+          a_file_that_nobody_uses_makes_room_for_another, a_renamed_file_is_read_by_its_references,
+          a_removed_file_is_read_by_its_references,
           readers_do_not_notice_that_the_directory_is_renamed,
           replacing_leaves_the_old_text_or_the_new, names_are_listed_in_order,
           a_tree_is_removed_and_its_neighbours_are_not, space_of_the_file_system_is_told)
