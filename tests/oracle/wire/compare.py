@@ -1,0 +1,81 @@
+"""compare - answers without what each cluster has of its own, and where two of them differ"""
+
+import re
+import struct
+import time
+
+from batches import crc32c
+from sides import NO_ID
+
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+ID64 = re.compile(r"\b[A-Za-z0-9_-]{22}\b")
+PORT = re.compile(r"(127\.0\.0\.1[:, (]+|:)(\d{4,5})\b")
+DAY = 86400000
+# By the name of a field: what each cluster has of its own.
+OWN = {"cluster_id", "total_bytes", "usable_bytes"}
+# By the name of a field: own unless it is one of these values.
+OWN_UNLESS = {"session_id": (0,), "broker_epoch": (-1, 0), "replica_epoch": (-1,)}
+
+
+def batch_view(data):
+    """Records as text: each batch with its header; times of the broker's own count as one, and so its checksum."""
+    out, at = [], 0
+    now = time.time() * 1000
+    while len(data) - at >= 17:
+        size = struct.unpack_from(">i", data, at + 8)[0] + 12
+        whole = data[at:at + size]
+        if size < 17 or len(whole) < size:
+            break
+        if whole[16] == 2 and size >= 61 and whole[22] & 8:
+            same = crc32c(whole[21:]) == struct.unpack_from(">I", whole, 17)[0]
+            recent = abs(struct.unpack_from(">q", whole, 35)[0] - now) < DAY
+            whole = whole[:17] + (b"good" if same else b"bad!") + whole[21:35] + (b"recently" if recent else whole[35:43]) + whole[43:]
+        elif whole[16] == 1 and size >= 34 and whole[17] & 8:
+            whole = whole[:12] + b"crc " + whole[16:18] + b"recently" + whole[26:]
+        out.append(whole.hex())
+        at += size
+    return out + ([f"part:{data[at:].hex()}"] if at < len(data) else [])
+
+
+class Normal:
+    """What may be compared of one side's answers."""
+
+    def __init__(self, side):
+        self.side = side
+        self.dir = side.cluster.dir
+
+    def ids(self):
+        return ()
+
+    def text(self, text):
+        text = text.replace(self.dir, "DIR")
+        text = PORT.sub(lambda m: m[1] + (f"PORT+{int(m[2]) - self.side.port}" if 0 <= int(m[2]) - self.side.port < 200 else m[2]), text)
+        return ID64.sub(lambda m: "id" if m[0] in self.ids() else m[0], UUID.sub("uuid", text))
+
+    def value(self, value, name=""):
+        if isinstance(value, dict):
+            return {k: self.value(v, k) for k, v in value.items()}
+        if isinstance(value, list):
+            return sorted((self.value(v, name) for v in value), key=repr)
+        if name == "records" and value is not None:
+            return batch_view(value)
+        if name in OWN or (name in OWN_UNLESS and value not in OWN_UNLESS[name]):
+            return "own"
+        if name == "port":
+            return value - self.side.port if self.side.port <= value < self.side.port + 200 else value
+        if isinstance(value, bytes):
+            return value.hex()
+        if isinstance(value, str):
+            return value if value == NO_ID else self.text(value)
+        if isinstance(value, int) and abs(value - time.time() * 1000) < DAY:
+            return "now"
+        return value
+
+
+def differences(a, b, path=""):
+    """[(path, Kafka's, ours)]"""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return [d for k in sorted({*a, *b}) for d in differences(a.get(k, "absent"), b.get(k, "absent"), f"{path}.{k}".lstrip("."))]
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return [d for x, y in zip(a, b) for d in differences(x, y, path)]
+    return [] if a == b and type(a) is type(b) else [(path, a, b)]

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""judge - the same requests to a cluster of ours and to one of Kafka 3.9; their answers must be the same, field by field
+
+    tests/oracle/wire/judge.py [--seed N] [--blocks N] [--port P] [--only API,API] [--verbose]
+    tests/oracle/wire/judge.py --seed N --at BLOCK.NUMBER      that exchange again, with what came before it in its block
+
+A block is a sequence of random exchanges about topics and groups of its own, so that each block can be had alone. Ends
+with one line of counts.
+"""
+
+import argparse
+import collections
+import random
+import sys
+
+from compare import Normal, differences
+from generate import Exchange
+from messages import MESSAGES, decode_response, encode_request
+from sides import Sides
+from world import World
+
+PER_BLOCK = 200
+SHOWN = 3  # of each kind of difference
+
+
+def learn(side, exchange, answer):
+    """What later requests of a block may refer to."""
+    if not isinstance(answer, dict):
+        return
+    if exchange.api == "JoinGroup" and answer["member_id"]:
+        side.known["member", exchange.body["group_id"]] = answer["member_id"]
+    elif exchange.api == "Fetch" and answer.get("session_id"):
+        side.known["session",] = answer["session_id"]
+
+
+def shared(answer, keys):
+    """Without the APIs that only one of them has, which are told once."""
+    if isinstance(answer, dict) and "api_keys" in answer:
+        answer["api_keys"] = [k for k in answer["api_keys"] if k["api_key"] in keys]
+    return answer
+
+
+class Judge:
+    def __init__(self, sides, options):
+        self.sides, self.options = sides, options
+        self.normals = [Normal(side) for side in sides.both]
+        self.count, self.keys, self.kinds, self.answers = 0, set(), collections.Counter(), collections.Counter()
+
+    def api_versions(self):
+        """What both serve: {API: (least, most version)}; says what differs."""
+        kafka, ours = ({k["api_key"]: (k["min_version"], k["max_version"]) for k in
+                        side.ask("ApiVersions", 3, {"client_software_name": "oracle", "client_software_version": "1"})["api_keys"]}
+                       for side in self.sides.both)
+        names = {m.key: m.name for m in MESSAGES.values() if m.kind == "request"}
+        missing = [names[k] for k in sorted(kafka) if k not in ours]
+        print(f"of Kafka's {len(kafka)} APIs {len(missing)} are missing here: {', '.join(missing) or 'none'}")
+        for key in sorted(ours):
+            self.count += 1
+            if kafka.get(key) != ours[key]:
+                self.differs("ApiVersions", f"{names[key]}: versions", kafka.get(key), ours[key], "of the list")
+        self.keys = {k for k in ours if k in kafka}
+        return {names[k]: ours[k] for k in self.keys}
+
+    def differs(self, api, path, kafka, ours, where):
+        kind = f"{api}: {path}"
+        self.kinds[kind] += 1
+        if self.kinds[kind] <= SHOWN:
+            print(f"differs at {where}: {kind}\n  Kafka: {kafka}\n  ours:  {ours}", flush=True)
+
+    def decoded(self, side, exchange, answer):
+        if isinstance(answer, str):
+            return answer
+        version = exchange.version
+        try:
+            out = decode_response(exchange.api, version, answer)
+        except (ValueError, IndexError) as e:
+            return f"not decoded: {e}: {answer.hex()}"
+        learn(side, exchange, out)
+        return out
+
+    def exchange(self, exchange, where):
+        """True if it took place."""
+        requests = [exchange.bytes(side.known) for side in self.sides.both]
+        if None in requests:
+            return False
+        for side, data in zip(self.sides.both, requests):
+            side.send(data)
+            if not exchange.has_answer():
+                side.send(encode_request("ApiVersions", 0, {}))
+        raw = [side.receive() for side in self.sides.both]
+        if exchange.has_answer():
+            answers = [self.decoded(*x) for x in zip(self.sides.both, (exchange,) * 2, raw)]
+        else:
+            answers = [r if isinstance(r, str) else "goes on" for r in raw]
+        kafka, ours = (n.value(shared(a, self.keys)) for n, a in zip(self.normals, answers))
+        found = differences(kafka, ours, "" if isinstance(kafka, dict) and isinstance(ours, dict) else "answer")
+        self.count += 1
+        self.answers[exchange.api, kafka if isinstance(kafka, str) else "answer"] += 1
+        if self.options.verbose or found and self.kinds[f"{exchange.api}: {found[0][0]}"] < SHOWN:
+            print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
+        for path, k, o in found[:1]:
+            self.differs(exchange.api, path, k, o, where)
+        return True
+
+    def block(self, number, apis, upto=PER_BLOCK):
+        rng = random.Random(f"{self.options.seed}/{number}")
+        world = World(number, rng)
+        for side in self.sides.both:
+            world.prepare(side)
+        done = 0
+        while done < upto:
+            self.exchange(Exchange.random(world, apis), f"seed {self.options.seed}, {number}.{done}")
+            done += 1
+        for side in self.sides.both:
+            world.clear(side)
+
+
+def run(options):
+    with Sides(options.port) as sides:
+        judge = Judge(sides, options)
+        apis = judge.api_versions()
+        if options.only:
+            apis = {k: v for k, v in apis.items() if k in options.only.split(",")}
+        if options.at:
+            block, number = map(int, options.at.split("."))
+            judge.block(block, apis, number + 1)
+        else:
+            for number in range(options.first, options.first + options.blocks):
+                judge.block(number, apis)
+    for kind, count in judge.kinds.most_common():
+        print(f"{count:6d} {kind}")
+    failed = sum(judge.kinds.values())
+    print(f"{judge.count - failed} passed, {failed} failed, 0 skipped")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--blocks", type=int, default=5)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--at")
+    parser.add_argument("--only")
+    parser.add_argument("--port", type=int, default=28000)
+    parser.add_argument("--verbose", action="store_true")
+    sys.exit(1 if run(parser.parse_args()) else 0)
+
+
+if __name__ == "__main__":
+    main()
