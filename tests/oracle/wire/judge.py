@@ -11,6 +11,7 @@ with one line of counts.
 import argparse
 import collections
 import random
+import re
 import sys
 
 from compare import Normal, differences
@@ -40,6 +41,12 @@ def shared(answer, keys):
     return answer
 
 
+def short(what, most=700):
+    """In one line; long repetitions are told by their number."""
+    text = re.sub(r"(.)\1{20,}", lambda m: f"{m[1]}*{len(m[0])}", str(what))
+    return text if len(text) <= most else text[:most] + "..."
+
+
 class Judge:
     def __init__(self, sides, options):
         self.sides, self.options = sides, options
@@ -57,15 +64,18 @@ class Judge:
         for key in sorted(ours):
             self.count += 1
             if kafka.get(key) != ours[key]:
-                self.differs("ApiVersions", f"{names[key]}: versions", kafka.get(key), ours[key], "of the list")
+                self.differs("ApiVersions", (f"{names[key]}: versions", kafka.get(key), ours[key]), "the list")
         self.keys = {k for k in ours if k in kafka}
         return {names[k]: ours[k] for k in self.keys}
 
-    def differs(self, api, path, kafka, ours, where):
-        kind = f"{api}: {path}"
+    def differs(self, api, difference, where, exchange=""):
+        path, kafka, ours = difference
+        codes = f" {kafka} {ours}" if isinstance(kafka, int) and isinstance(ours, int) else ""
+        kind = f"{api}: {path}{codes}"
         self.kinds[kind] += 1
         if self.kinds[kind] <= SHOWN:
-            print(f"differs at {where}: {kind}\n  Kafka: {kafka}\n  ours:  {ours}", flush=True)
+            print(f"differs at {where}: {kind}\n  {short(exchange)}\n  Kafka: {short(kafka)}\n  ours:  {short(ours)}",
+                  flush=True)
 
     def decoded(self, side, exchange, answer):
         if isinstance(answer, str):
@@ -96,10 +106,10 @@ class Judge:
         found = differences(kafka, ours, "" if isinstance(kafka, dict) and isinstance(ours, dict) else "answer")
         self.count += 1
         self.answers[exchange.api, kafka if isinstance(kafka, str) else "answer"] += 1
-        if self.options.verbose or found and self.kinds[f"{exchange.api}: {found[0][0]}"] < SHOWN:
+        if self.options.verbose:
             print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
-        for path, k, o in found[:1]:
-            self.differs(exchange.api, path, k, o, where)
+        for difference in found[:1]:
+            self.differs(exchange.api, difference, where, exchange)
         return True
 
     def block(self, number, apis, upto=PER_BLOCK):
