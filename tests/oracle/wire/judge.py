@@ -16,6 +16,7 @@ import sys
 
 from compare import Normal, differences
 from generate import Exchange
+from known import is_known
 from messages import MESSAGES, decode_response, encode_request
 from sides import Sides
 from world import World
@@ -51,7 +52,7 @@ class Judge:
     def __init__(self, sides, options):
         self.sides, self.options = sides, options
         self.normals = [Normal(side) for side in sides.both]
-        self.count, self.keys, self.kinds, self.answers = 0, set(), collections.Counter(), collections.Counter()
+        self.count, self.keys, self.known, self.kinds, self.answers = 0, set(), collections.Counter(), collections.Counter(), collections.Counter()
 
     def api_versions(self):
         """What both serve: {API: (least, most version)}; says what differs."""
@@ -109,7 +110,11 @@ class Judge:
         if self.options.verbose:
             print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
         for difference in found[:1]:
-            self.differs(exchange.api, difference, where, exchange)
+            rule = is_known(exchange.api, exchange.asked, difference)
+            if rule:
+                self.known[rule] += 1
+            else:
+                self.differs(exchange.api, difference, where, exchange)
         return True
 
     def block(self, number, apis, upto=PER_BLOCK):
@@ -139,6 +144,8 @@ def run(options):
                 judge.block(number, apis)
     for kind, count in judge.kinds.most_common():
         print(f"{count:6d} {kind}")
+    for rule, count in judge.known.most_common():
+        print(f"{count:6d} known: {rule}")
     failed = sum(judge.kinds.values())
     print(f"{judge.count - failed} passed, {failed} failed, 0 skipped")
     return failed

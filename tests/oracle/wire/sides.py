@@ -9,6 +9,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), os.path.join(HERE, "../../../deploy")]
 from local.cluster import Cluster  # noqa: E402
+from local.proc import poll  # noqa: E402
 from messages import MESSAGES, ROOT, Peer, decode_response, encode_request  # noqa: E402
 
 # Nothing that happens by itself, at a time of its own, may be seen in an answer.
@@ -116,7 +117,16 @@ class Sides:
         self.start_all(lambda c: c.brokers[number - 1])
         for side in self.both:
             side.learn_broker_epochs([number])
-            side.connect()
+            if number == 1:
+                side.connect()
+                self.make_offsets_topic(side)
+
+    @staticmethod
+    def make_offsets_topic(side):
+        def is_there():
+            return side.ask("FindCoordinator", 0, {"key": "g"})["error_code"] == 0 and \
+                side.ask("OffsetFetch", 3, {"group_id": "g", "topics": []})["error_code"] == 0
+        poll("groups should have a coordinator", 30, is_there)
 
     def __exit__(self, *_):
         for side in self.both:
