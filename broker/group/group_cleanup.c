@@ -139,6 +139,16 @@ static void bury(struct group_manager *m, struct group *g, struct tombstones *t)
         add(t, &(struct group_key){.kind = GROUP_KEY_GROUP, .group = g->id});
 }
 
+static bool bury_if_over(struct group_manager *m, struct group *g, struct tombstones *t)
+    REQUIRES(g->lock)
+{
+    bool is_over = group_is(g, GROUP_EMPTY) && commits_is_empty(&g->offsets);
+
+    if (is_over)
+        bury(m, g, t);
+    return is_over;
+}
+
 static void set_age(const struct group_manager *m, const struct group *g, int64_t now_ms,
                     struct doomed_list *l) REQUIRES(g->lock)
 {
@@ -168,9 +178,7 @@ void group_cleanup(struct group_manager *m, struct group *g, int64_t now_ms)
     commits_each(&g->offsets, judge, &l);
     /* What an open transaction holds has been acknowledged, and counts at its marker. */
     take_all_out(g, &t, commits_drop, &l);
-    bool is_over = group_is(g, GROUP_EMPTY) && commits_is_empty(&g->offsets);
-    if (is_over)
-        bury(m, g, &t);
+    bool is_over = bury_if_over(m, g, &t);
     end(&t);
     if (l.count > 0 || is_over)
         say_info("group %.*s: expired offsets=%zu group_ends=%d", STR_ARG(g->id), l.count, is_over);
@@ -240,6 +248,8 @@ int group_cleanup_delete_offsets(struct group_manager *m, struct str group_id,
         return r;
     begin(&t, m, g);
     take_all_out(g, &t, commits_remove, &l);
+    if (l.count > 0)
+        bury_if_over(m, g, &t);
     end(&t);
     return 0;
 }
@@ -263,6 +273,7 @@ static bool remove_gone(struct group *g, void *ctx)
     begin(&t, gone->manager, g);
     for (size_t i = 0; i < gone->count; i++)
         take_out(g, &t, commits_remove, &(struct doomed){gone->v[i].topic, gone->v[i].partition});
+    bury_if_over(gone->manager, g, &t);
     end(&t);
     return true;
 }

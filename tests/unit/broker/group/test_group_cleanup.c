@@ -238,6 +238,25 @@ START_TEST(offsets_are_deleted_where_nobody_reads_them)
 }
 END_TEST
 
+START_TEST(empty_group_ends_with_its_last_offset)
+{
+    struct fake_join j;
+    struct offset_deletion known = {STR("t"), 0, 0},
+                           unknown = {STR("t"), 1, UNKNOWN_TOPIC_OR_PARTITION};
+
+    begin();
+    group_node_join(&n, &j, "new", (struct joining){.must_know_id = true});
+    ck_assert_int_eq(group_cleanup_delete_offsets(n.m, STR("new"), &unknown, 1), 0);
+    ck_assert(is_there("new")); /* nothing was to be deleted */
+    ck_assert_int_eq(group_node_commit(&n, "g", 0, 1), 0);
+    ck_assert_int_eq(group_cleanup_delete_offsets(n.m, STR("g"), &known, 1), 0);
+    ck_assert(!is_there("g"));
+    group_node_move(&n);
+    ck_assert(!is_there("g"));
+    end();
+}
+END_TEST
+
 START_TEST(offsets_of_active_groups_are_deleted_by_what_they_are)
 {
     struct fake_join j;
@@ -269,7 +288,7 @@ START_TEST(offsets_go_with_their_topic)
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(group_node_offset(&n, "g", 0), 1);
         ck_assert_int_eq(group_node_offset(&n, "g", 1), -1);
-        ck_assert_int_eq(group_node_offset(&n, "h", 1), -1);
+        ck_assert(!is_there("h")); /* there is nothing left of it */
         group_node_move(&n);
     }
     end();
@@ -309,6 +328,6 @@ TEST_MAIN("broker/group/group_cleanup", group_that_only_commits_loses_each_offse
           cleaner_looks_by_itself, deleted_group_is_gone_for_good,
           commit_under_way_is_deleted_for_whoever_loads_it,
           call_that_found_a_group_before_it_was_deleted_is_refused,
-          offsets_are_deleted_where_nobody_reads_them,
+          offsets_are_deleted_where_nobody_reads_them, empty_group_ends_with_its_last_offset,
           offsets_of_active_groups_are_deleted_by_what_they_are, offsets_go_with_their_topic,
           many_offsets_go_in_several_batches)
