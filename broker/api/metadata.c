@@ -376,6 +376,7 @@ static void fill_cluster(struct broker *b, struct request *req,
 
 void handle_describe_cluster(struct broker *b, struct request *req)
 {
+    const struct describe_cluster_request *body = req->body;
     struct describe_cluster_response *resp =
         arena_new(&req->arena, struct describe_cluster_response);
 
@@ -389,6 +390,7 @@ void handle_describe_cluster(struct broker *b, struct request *req)
                                   ? STR("The request was sent to an endpoint of type BROKER, but "
                                         "we wanted an endpoint of type "
                                         "CONTROLLER")
-                                  : STR("Unsupported endpoint type");
+                                  : arena_printf(&req->arena, "Unsupported endpoint type %d",
+                                                 body->endpoint_type);
     request_reply(req, resp);
 }

@@ -395,7 +395,7 @@ void handle_delete_topics(struct broker *b, struct request *req)
     else if (!b->conf->delete_topic_enable)
         refuse_all(de, req->version < 3 ? INVALID_REQUEST : TOPIC_DELETION_DISABLED, STR_NULL);
     else if (!find_topics(de, s))
-        refuse_all(de, INVALID_REQUEST, STR("You may not specify both topic name and topic id."));
+        refuse_all(de, INVALID_REQUEST, STR_NULL);
     else
         is_refused = false;
     if (is_refused) {
