@@ -160,7 +160,7 @@ def random_records(rng, version, producer_ids):
     """What a Produce request carries for one partition."""
     kind = rng.random()
     if kind < 0.03:
-        return rng.choice((None, b"", b"\0", b"\0" * 17, b"\0" * 61, b"\xff" * 61))
+        return rng.choice((b"", b"\0", b"\0" * 17, b"\0" * 61, b"\xff" * 61))
     old = kind < (0.85 if version < 3 else 0.1)
     data = random_set(rng) if old else random_batch(rng, producer_ids)
     if rng.random() < 0.08:

@@ -5,6 +5,7 @@ import struct
 import time
 
 from batches import crc32c
+from known import identity
 from sides import NO_ID
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -56,7 +57,7 @@ class Normal:
         if isinstance(value, dict):
             return {k: self.value(v, k) for k, v in value.items()}
         if isinstance(value, list):
-            return sorted((self.value(v, name) for v in value), key=repr)
+            return sorted((self.value(v, name) for v in value), key=lambda v: (identity(v), repr(v)))
         if name == "records" and value is not None:
             return batch_view(value)
         if name in OWN or (name in OWN_UNLESS and value not in OWN_UNLESS[name]):

@@ -18,10 +18,11 @@ from compare import Normal, differences
 from generate import Exchange
 from known import is_known
 from messages import MESSAGES, decode_response, encode_request
-from sides import Sides
+from sides import Sides, poll
 from world import World
 
 PER_BLOCK = 200
+INVALID_TOPIC_EXCEPTION = 17
 SHOWN = 3  # of each kind of difference
 
 
@@ -109,6 +110,8 @@ class Judge:
         self.answers[exchange.api, kafka if isinstance(kafka, str) else "answer"] += 1
         if self.options.verbose:
             print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
+        if exchange.api == "DeleteTopics":
+            self.settle()
         for difference in found[:1]:
             rule = is_known(exchange.api, exchange.asked, difference)
             if rule:
@@ -117,9 +120,19 @@ class Judge:
                 self.differs(exchange.api, difference, where, exchange)
         return True
 
+    def settle(self):
+        """A topic is gone from the metadata a little before it is gone from ZooKeeper."""
+        def is_gone():
+            answer = side.ask("CreatePartitions", 1, {"topics": [{"name": n, "count": 1, "assignments": None} for n in names],
+                                                      "timeout_ms": 1000, "validate_only": True})
+            return all(r["error_code"] != INVALID_TOPIC_EXCEPTION for r in answer["results"])
+        names = self.world.made + self.world.new
+        for side in self.sides.both:
+            poll("deleted topics should go", 20, is_gone)
+
     def block(self, number, apis, upto=PER_BLOCK):
         rng = random.Random(f"{self.options.seed}/{number}")
-        world = World(number, rng)
+        world = self.world = World(number, rng)
         for side in self.sides.both:
             world.prepare(side)
         done = 0
@@ -131,7 +144,7 @@ class Judge:
 
 
 def run(options):
-    with Sides(options.port) as sides:
+    with Sides(options.port, options.keep) as sides:
         judge = Judge(sides, options)
         apis = judge.api_versions()
         if options.only:
@@ -159,6 +172,7 @@ def main():
     parser.add_argument("--at")
     parser.add_argument("--only")
     parser.add_argument("--port", type=int, default=28000)
+    parser.add_argument("--keep", metavar="DIR", help="leave the clusters' files there")
     parser.add_argument("--verbose", action="store_true")
     sys.exit(1 if run(parser.parse_args()) else 0)
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -92,8 +93,8 @@ class Side:
 class Sides:
     """Ours and Kafka's; a context that ends what it started."""
 
-    def __init__(self, port):
-        self.folder = tempfile.mkdtemp(prefix="klamm-wire-")
+    def __init__(self, port, keep=None):
+        self.folder, self.is_kept = keep or tempfile.mkdtemp(prefix="klamm-wire-"), bool(keep)
         self.kafka = Side("kafka", self.folder, port + 200)
         self.ours = Side("klamm", self.folder, port)
         self.both = (self.kafka, self.ours)
@@ -134,4 +135,5 @@ class Sides:
                 side.peer.socket.close()
             for member in [*side.cluster.brokers, *side.cluster.zookeepers]:
                 member.kill()  # nothing of it is needed any more
-        subprocess.run(["rm", "-rf", self.folder], check=False)
+        if not self.is_kept:
+            shutil.rmtree(self.folder, ignore_errors=True)
