@@ -21,7 +21,7 @@ static int check_locked(const struct partition *part, const struct offsets_query
 {
     if (part->role == ROLE_OFFLINE)
         return KAFKA_STORAGE_ERROR;
-    if (q->current_leader_epoch >= 0 && q->current_leader_epoch < part->leader_epoch)
+    if (q->current_leader_epoch != -1 && q->current_leader_epoch < part->leader_epoch)
         return FENCED_LEADER_EPOCH;
     if (q->current_leader_epoch > part->leader_epoch)
         return UNKNOWN_LEADER_EPOCH;

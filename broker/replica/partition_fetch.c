@@ -24,9 +24,16 @@ void partition_fetch_error(int32_t partition, int error, struct fetch_response_p
     ret->records.bytes = slice_of("", 0);
 }
 
+/* Of a partition that is here: its aborted transactions are not known, rather than none. */
+static void fail(const struct fetch_want *want, int error, struct fetch_response_partition *ret)
+{
+    partition_fetch_error(want->partition, error, ret);
+    ret->aborted_transactions_count = -1;
+}
+
 static int check_epoch(const struct partition *part, int32_t current_leader_epoch)
 {
-    if (current_leader_epoch < 0 || current_leader_epoch == part->leader_epoch)
+    if (current_leader_epoch == -1 || current_leader_epoch == part->leader_epoch)
         return 0;
     return current_leader_epoch < part->leader_epoch ? FENCED_LEADER_EPOCH : UNKNOWN_LEADER_EPOCH;
 }
@@ -187,9 +194,9 @@ static enum outcome prepare(struct partition *part, const struct fetch_who *who,
     if (r == 0)
         r = check_leader(part, who);
     if (r == 0 && fetch_is_replica(who) && !remote_list_find(&part->remotes, who->replica_id))
-        r = want->current_leader_epoch >= 0 ? UNKNOWN_LEADER_EPOCH : NOT_LEADER_OR_FOLLOWER;
+        r = want->current_leader_epoch != -1 ? UNKNOWN_LEADER_EPOCH : NOT_LEADER_OR_FOLLOWER;
     if (r) {
-        partition_fetch_error(want->partition, r, d);
+        fail(want, r, d);
         if (who->version >= 16) { /* KIP-951 */
             d->current_leader.leader_id = part->leader;
             d->current_leader.leader_epoch = part->leader_epoch;
@@ -202,7 +209,7 @@ static enum outcome prepare(struct partition *part, const struct fetch_who *who,
         return OUTCOME_DONE;
     }
     if (r || want->offset < ret_sample->start || want->offset > ret_sample->end) {
-        partition_fetch_error(want->partition, OFFSET_OUT_OF_RANGE, d);
+        fail(want, OFFSET_OUT_OF_RANGE, d);
         return OUTCOME_ERROR;
     }
     set_offsets(d, ret_sample);
@@ -300,7 +307,7 @@ void partition_fetch(struct partition *part, const struct fetch_read *read, stru
     if (r == 0)
         return;
     file_unref(d->records.file);
-    partition_fetch_error(want->partition, partition_io_error(part, r, "read"), d);
+    fail(want, partition_io_error(part, r, "read"), d);
     ret->is_settled = false;
 }
 
