@@ -114,7 +114,9 @@ START_TEST(each_check_has_its_code)
     const int32_t twice[] = {1, 1}, one[] = {1}, far[] = {99};
     const struct topic_assignment dup = {0, twice, 2}, gap = {1, one, 1}, unknown = {0, far, 1};
     const struct topic_override bad = {STR("retention.ms"), STR("x")},
-                                null = {STR("retention.ms"), STR_NULL};
+                                null = {STR("retention.ms"), STR_NULL},
+                                unset[] = {{STR("a"), STR_NULL}, {STR(""), STR_NULL}};
+    const struct topic_assignment gaps[] = {{1, one, 1}, {3, twice, 2}};
 
     start("");
     ck_assert_int_eq(create(automatic("t", 0, 1)).error, INVALID_PARTITIONS);
@@ -143,6 +145,20 @@ START_TEST(each_check_has_its_code)
                                                     .assignment_count = 1})
                          .error,
                      INVALID_REPLICA_ASSIGNMENT);
+    struct topic_creation uneven = create((struct topic_creation){.name = STR("t"),
+                                                                  .num_partitions = -1,
+                                                                  .replication_factor = -1,
+                                                                  .assignments = gaps,
+                                                                  .assignment_count = 2});
+    ck_assert_int_eq(uneven.error, INVALID_REPLICA_ASSIGNMENT); /* that they have gaps comes last */
+    ck_assert(str_eqz(uneven.message, "All partitions should have the same number of replicas"));
+    struct topic_creation nulls = create((struct topic_creation){.name = STR("t"),
+                                                                 .num_partitions = 1,
+                                                                 .replication_factor = 1,
+                                                                 .overrides = unset,
+                                                                 .override_count = 2});
+    ck_assert_int_eq(nulls.error, INVALID_CONFIG);
+    ck_assert(str_eqz(nulls.message, "Null value not supported for topic configs: a,"));
     ck_assert_int_eq(create((struct topic_creation){.name = STR("t"),
                                                     .num_partitions = 1,
                                                     .replication_factor = 1,
