@@ -199,6 +199,8 @@ static void add_by_name(struct answer *an)
         struct metadata_response_topic *t = next_topic(an, missing[i]);
 
         t->error_code = error_of_unknown(an, missing[i]);
+        if (body->include_topic_authorized_operations)
+            t->topic_authorized_operations = ALL_TOPIC_OPERATIONS;
     }
     an->auto_count = may_auto_create(an) ? missing_count : 0;
 }
@@ -270,12 +272,14 @@ static void fill(struct answer *an)
 
     an->resp->topics =
         arena_new_array(&an->req->arena, struct metadata_response_topic, (size_t)max);
+    if (is_malformed(an->req)) {
+        refuse(an);
+        return;
+    }
     fill_brokers(an);
     if (body->include_cluster_authorized_operations)
         an->resp->cluster_authorized_operations = ALL_CLUSTER_OPERATIONS;
-    if (is_malformed(an->req))
-        refuse(an);
-    else if (is_all)
+    if (is_all)
         metadata_each_topic(an->snapshot, add_each, an);
     else if (an->req->version >= 12 && wants_ids(body))
         add_by_id(an);

@@ -144,6 +144,7 @@ static void describe(struct job *j)
             (struct quota_filter_part){body->components[i].entity_type,
                                        body->components[i].match_type, body->components[i].match};
     msg_init(&describe_client_quotas_response_desc, resp);
+    resp->error_message = STR_NULL;
     resp->error_code =
         quota_admin_describe(&(struct quota_run){.zk = call->b->zk, .a = a},
                              &(struct quota_filter){parts, body->components_count, body->strict},
