@@ -73,10 +73,21 @@ class Normal:
         return value
 
 
-def differences(a, b, path=""):
-    """[(path, Kafka's, ours)]"""
+def lists_differ(a, b, path):
+    """Of lists of different lengths: what only one of them names; else both."""
+    only = [[x for x in mine if identity(x) not in set(map(identity, other))] for mine, other in ((a, b), (b, a))]
+    return [(path, *(only if any(only) else (a, b)))]
+
+
+def found(a, b, path):
     if isinstance(a, dict) and isinstance(b, dict):
-        return [d for k in sorted({*a, *b}) for d in differences(a.get(k, "absent"), b.get(k, "absent"), f"{path}.{k}".lstrip("."))]
-    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        return [d for x, y in zip(a, b) for d in differences(x, y, path)]
+        return [d for k in sorted({*a, *b}) for d in found(a.get(k, "absent"), b.get(k, "absent"), f"{path}.{k}".lstrip("."))]
+    if isinstance(a, list) and isinstance(b, list):
+        return [d for x, y in zip(a, b) for d in found(x, y, path)] if len(a) == len(b) else lists_differ(a, b, path)
     return [] if a == b and type(a) is type(b) else [(path, a, b)]
+
+
+def differences(a, b):
+    """[(path, Kafka's, ours)], error codes first."""
+    return sorted(found(a, b, "" if isinstance(a, dict) and isinstance(b, dict) else "answer"),
+                  key=lambda d: not d[0].endswith("error_code"))

@@ -105,7 +105,7 @@ class Judge:
         else:
             answers = [r if isinstance(r, str) else "goes on" for r in raw]
         kafka, ours = (n.value(shared(a, self.keys)) for n, a in zip(self.normals, answers))
-        found = differences(kafka, ours, "" if isinstance(kafka, dict) and isinstance(ours, dict) else "answer")
+        found = differences(kafka, ours)
         self.count += 1
         self.answers[exchange.api, kafka if isinstance(kafka, str) else "answer"] += 1
         if self.options.verbose:
@@ -115,7 +115,7 @@ class Judge:
         for difference in found[:1]:
             rule = is_known(exchange.api, exchange.asked, difference)
             if rule:
-                self.known[rule] += 1
+                self.known[f"{rule}: {exchange.api}: {difference[0]}"] += 1
             else:
                 self.differs(exchange.api, difference, where, exchange)
         return True

@@ -74,11 +74,19 @@ def unknown_protocol(asked, _path, kafka, _ours):
 
 
 def no_znode(asked, path, _kafka, _ours):
-    return path.endswith("error_message") and has_text(asked, lambda v: v in (".", ".."))
+    return path.endswith("error_message") and has_text(asked, lambda v: v in ("", ".", ".."))
+
+
+def documentation(_asked, path, _kafka, _ours):
+    return path.endswith("documentation")
+
+
+def order_of_a_map(_asked, path, kafka, ours):
+    return path == "entries.error_message" and kafka is not None and ours is not None
 
 
 EVERYWHERE = (named_twice, nothing_inside, no_text, nul, kafkas_own_fault)
-OF_API = {"DescribeConfigs": (loggers,), "Produce": (no_records,), "UpdateMetadata": (unknown_protocol,),
+OF_API = {"DescribeConfigs": (loggers, documentation), "AlterClientQuotas": (order_of_a_map,), "Produce": (no_records,), "UpdateMetadata": (unknown_protocol,),
           "CreatePartitions": (no_znode,)}
 
 

@@ -156,7 +156,7 @@ POOLS = {
     "match": one_of("qa", "qb", None, ""), "match_type": one_of(0, 1, 2, 3, -1),
     "AlterClientQuotas.ops.key": one_of("producer_byte_rate", "consumer_byte_rate", "request_percentage", "zzz", "connection_creation_rate",
                                         "controller_mutation_rate"),
-    "AlterClientQuotas.ops.value": one_of(1e12, 1e12, -1.0, 1.5e12, 1e300), "client_id": one_of("oracle"),
+    "AlterClientQuotas.ops.value": one_of(1e12, 1e12, 1e15, 1.5e12, 1e300), "client_id": one_of("oracle"),
     "host": one_of("h", ""), "port": one_of(1, -1), "adding_replicas": one_of(2), "removing_replicas": one_of(1), "isr": one_of(1),
     "new_isr": one_of(1, 1, 2, 77), "leader": one_of(1, 2, -1), "partition_epoch": one_of(0, 0, 1, -1), "include_documentation": one_of(False, False, True),
 }
