@@ -164,8 +164,7 @@ int offsets_end_of_epoch(struct replica_manager *m, const struct offsets_query *
     int r = look_at(m, q, &v);
     if (r)
         return r;
-    if (epoch >= 0)
-        log_end_offset_for_epoch(v.part->log, epoch, ret_epoch, ret_offset);
+    log_end_offset_for_epoch(v.part->log, epoch, ret_epoch, ret_offset);
     partition_unref(v.part);
     return 0;
 }

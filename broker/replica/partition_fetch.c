@@ -119,10 +119,10 @@ static bool has_diverged(struct partition *part, const struct fetch_want *want,
     int64_t end;
 
     *ret_error = 0;
-    if (want->last_fetched_epoch < 0)
+    if (want->last_fetched_epoch == -1)
         return false;
     log_end_offset_for_epoch(part->log, want->last_fetched_epoch, &epoch, &end);
-    if (epoch < 0 || end < 0 || want->offset < log_start_offset(part->log)) {
+    if (epoch == -1 || end == -1 || want->offset < log_start_offset(part->log)) {
         *ret_error = OFFSET_OUT_OF_RANGE;
         return false;
     }
