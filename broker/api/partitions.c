@@ -90,25 +90,38 @@ static int check_list(struct expansion *ex, const struct zk_brokers *brokers,
     return 0;
 }
 
-/* Before all else, in all lists. */
+static bool has_id(const int32_t *ids, int count, int32_t id)
+{
+    for (int i = 0; i < count; i++) {
+        if (ids[i] == id)
+            return true;
+    }
+    return false;
+}
+
+/* Before all else, in all lists; each is told once. */
 static int check_known(struct expansion *ex, const struct zk_brokers *brokers,
                        const struct create_partitions_request_topic *t)
 {
-    struct arena *a = &ex->req->arena;
-    struct strbuf CLEANUP(strbuf_deinit) unknown = {0};
+    CLEANUP(strbuf_deinit) struct strbuf list = {0};
+    int32_t unknown[100]; /* more are not told */
+    int count = 0;
 
     for (int32_t i = 0; i < t->assignments_count; i++)
         for (int32_t k = 0; k < t->assignments[i].broker_ids_count; k++) {
             int32_t id = t->assignments[i].broker_ids[k];
 
-            if (!is_registered(brokers, id))
-                strbuf_addf(&unknown, "%s%d", unknown.len ? ", " : "", id);
+            if (is_registered(brokers, id) || has_id(unknown, count, id) ||
+                count == (int)ARRAY_LEN(unknown))
+                continue;
+            strbuf_addf(&list, "%s%d", count ? ", " : "", id);
+            unknown[count++] = id;
         }
-    if (unknown.len == 0)
+    if (count == 0)
         return 0;
     return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
-                  arena_printf(a, "Unknown broker(s) in replica assignment: %.*s.",
-                               STR_ARG(strbuf_str(&unknown))));
+                  arena_printf(&ex->req->arena, "Unknown broker(s) in replica assignment: %.*s.",
+                               STR_ARG(strbuf_str(&list))));
 }
 
 static int assign_by_hand(struct expansion *ex, const struct zk_brokers *brokers,
