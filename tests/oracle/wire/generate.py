@@ -10,7 +10,9 @@ from sides import NO_ID, resolved
 from world import LIMITS, NEVER_WILD, POOLS, SOME_ID
 
 NUMBERS = {"i8": 7, "i16": 15, "u16": 16, "i32": 31, "i64": 63}
-STRINGS = ("", " ", "x" * 300, "é", "a\0b", "null", b"\xff\xfe", "0", "-1")
+STRINGS = (b"\xff\xfe", "a\0b", "", " ", "x" * 300, "é", "null", "0", "-1")
+# What is stored of these would be told again; the first two of the strings are other ones to us.
+STORING = ("CreateTopics", "AlterConfigs", "IncrementalAlterConfigs", "JoinGroup", "SyncGroup", "OffsetCommit")
 # Requests by which a controller or a broker that leaves rules a broker: their bytes are only cut, never changed.
 ORDERS = ("LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown", "AlterPartition", "AllocateProducerIds",
           "AlterConfigs", "IncrementalAlterConfigs", "CreateTopics", "InitProducerId", "UpdateFeatures", "AlterClientQuotas")
@@ -66,7 +68,8 @@ class Generator:
         if field.type in NUMBERS:
             edge = 1 << NUMBERS[field.type]
             return rng.choice((0, 1, -1, 2, 3, edge - 1, -edge))
-        return rng.choice({"str": STRINGS, "uuid": (NO_ID, SOME_ID), "bytes": (b"", b"x", b"\0" * 9),
+        stored = self.api in STORING
+        return rng.choice({"str": STRINGS[2 * stored:], "uuid": (NO_ID, SOME_ID), "bytes": (b"", b"x", b"\0" * 9),
                            "f64": (1e12, 1e9)}[field.type])
 
 

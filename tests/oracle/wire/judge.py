@@ -18,29 +18,29 @@ from compare import Normal, differences
 from generate import Exchange
 from known import is_known
 from messages import MESSAGES, decode_response, encode_request
-from sides import Sides, poll
+from sides import Sides, Trouble, poll
 from world import World
 
 PER_BLOCK = 200
-INVALID_TOPIC_EXCEPTION = 17
+LEADER_NOT_AVAILABLE, INVALID_TOPIC_EXCEPTION = 5, 17
 SHOWN = 3  # of each kind of difference
 
 
-def learn(side, exchange, answer):
-    """What later requests of a block may refer to."""
-    if not isinstance(answer, dict):
+def learn(sides, exchange, answers):
+    """What later requests of a block may refer to: what both have told."""
+    if not all(isinstance(a, dict) for a in answers):
         return
-    if exchange.api == "JoinGroup" and answer["member_id"]:
-        side.known["member", exchange.body["group_id"]] = answer["member_id"]
-    elif exchange.api == "Fetch" and answer.get("session_id"):
-        side.known["session",] = answer["session_id"]
+    field = {"JoinGroup": "member_id", "Fetch": "session_id"}.get(exchange.api)
+    if not field or not all(a.get(field) for a in answers):
+        return
+    key = ("member", exchange.body["group_id"]) if exchange.api == "JoinGroup" else ("session",)
+    for side, answer in zip(sides.both, answers):
+        side.known[key] = answer[field]
 
 
-def shared(answer, keys):
-    """Without the APIs that only one of them has, which are told once."""
-    if isinstance(answer, dict) and "api_keys" in answer:
-        answer["api_keys"] = [k for k in answer["api_keys"] if k["api_key"] in keys]
-    return answer
+def is_making_topics(answers):
+    return any(t.get("error_code") == LEADER_NOT_AVAILABLE for a in answers if isinstance(a, dict)
+               for t in a.get("topics") or () if isinstance(t, dict))
 
 
 def short(what, most=700):
@@ -87,7 +87,6 @@ class Judge:
             out = decode_response(exchange.api, version, answer)
         except (ValueError, IndexError) as e:
             return f"not decoded: {e}: {answer.hex()}"
-        learn(side, exchange, out)
         return out
 
     def exchange(self, exchange, where):
@@ -102,6 +101,7 @@ class Judge:
         raw = [side.receive() for side in self.sides.both]
         if exchange.has_answer():
             answers = [self.decoded(*x) for x in zip(self.sides.both, (exchange,) * 2, raw)]
+            learn(self.sides, exchange, answers)
         else:
             answers = [r if isinstance(r, str) else "goes on" for r in raw]
         kafka, ours = (n.value(shared(a, self.keys)) for n, a in zip(self.normals, answers))
@@ -110,7 +110,7 @@ class Judge:
         self.answers[exchange.api, kafka if isinstance(kafka, str) else "answer"] += 1
         if self.options.verbose:
             print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
-        if exchange.api == "DeleteTopics":
+        if exchange.api in ("CreateTopics", "CreatePartitions", "DeleteTopics") or is_making_topics(answers):
             self.settle()
         for difference in found[:1]:
             rule = is_known(exchange.api, exchange.asked, difference)
@@ -121,14 +121,23 @@ class Judge:
         return True
 
     def settle(self):
-        """A topic is gone from the metadata a little before it is gone from ZooKeeper."""
-        def is_gone():
-            answer = side.ask("CreatePartitions", 1, {"topics": [{"name": n, "count": 1, "assignments": None} for n in names],
-                                                      "timeout_ms": 1000, "validate_only": True})
-            return all(r["error_code"] != INVALID_TOPIC_EXCEPTION for r in answer["results"])
+        """Topics are made and go a little after their request was answered, in each cluster at its own pace."""
+        def is_settled():
+            seen = [side.ask("Metadata", 1, {"topics": None})["topics"] for side in self.sides.both]
+            views = [sorted((t["name"], len(t["partitions"]), [p["leader_id"] for p in t["partitions"]], t["error_code"])
+                            for t in topics) for topics in seen]
+            return views[0] == views[1] and all(map(self.is_gone, self.sides.both))
+        try:
+            poll("topics should settle", 5, is_settled)
+        except Trouble:
+            pass  # a difference, which the next answers will tell
+
+    def is_gone(self, side):
+        """Whether none of the topics of this block waits for its end."""
         names = self.world.made + self.world.new
-        for side in self.sides.both:
-            poll("deleted topics should go", 20, is_gone)
+        answer = side.ask("CreatePartitions", 1, {"topics": [{"name": n, "count": 1, "assignments": None} for n in names],
+                                                  "timeout_ms": 1000, "validate_only": True})
+        return all(r["error_code"] != INVALID_TOPIC_EXCEPTION for r in answer["results"])
 
     def block(self, number, apis, upto=PER_BLOCK):
         rng = random.Random(f"{self.options.seed}/{number}")

@@ -54,7 +54,7 @@ def no_text(asked, _path, _kafka, _ours):
 
 
 def nul(asked, path, _kafka, _ours):
-    return path.endswith("error_message") and has_text(asked, lambda v: isinstance(v, str) and "\0" in v)
+    return path.endswith(("error_message", "error_code")) and has_text(asked, lambda v: isinstance(v, str) and "\0" in v)
 
 
 def kafkas_own_fault(_asked, path, kafka, _ours):
@@ -85,8 +85,18 @@ def order_of_a_map(_asked, path, kafka, ours):
     return path == "entries.error_message" and kafka is not None and ours is not None
 
 
-EVERYWHERE = (named_twice, nothing_inside, no_text, nul, kafkas_own_fault)
-OF_API = {"DescribeConfigs": (loggers, documentation), "AlterClientQuotas": (order_of_a_map,), "Produce": (no_records,), "UpdateMetadata": (unknown_protocol,),
+def clearer(_asked, path, kafka, ours):
+    return path.endswith("error_message") and not kafka and bool(ours)
+
+
+def kraft(_asked, path, kafka, ours):
+    """Settings that have no meaning with ZooKeeper."""
+    return path == "results.configs" and ours == [] and all(c["name"].startswith(KRAFT) for c in kafka)
+
+
+KRAFT = ("broker.heartbeat.", "broker.session.", "controller.", "metadata.", "process.roles", "node.id")
+EVERYWHERE = (clearer, named_twice, nothing_inside, no_text, nul, kafkas_own_fault)
+OF_API = {"DescribeConfigs": (loggers, documentation, kraft), "AlterClientQuotas": (order_of_a_map,), "Produce": (no_records,), "UpdateMetadata": (unknown_protocol,),
           "CreatePartitions": (no_znode,)}
 
 

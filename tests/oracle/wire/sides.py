@@ -10,7 +10,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), os.path.join(HERE, "../../../deploy")]
 from local.cluster import Cluster  # noqa: E402
-from local.proc import poll  # noqa: E402
+from local.proc import Trouble, poll  # noqa: E402
 from messages import MESSAGES, ROOT, Peer, decode_response, encode_request  # noqa: E402
 
 # Nothing that happens by itself, at a time of its own, may be seen in an answer.
