@@ -208,19 +208,24 @@ static void add_by_name(struct answer *an)
 static void add_by_id(struct answer *an)
 {
     const struct metadata_request *body = an->req->body;
+    struct seen *set = NULL;
 
     for (int32_t i = 0; i < body->topics_count; i++) {
-        const struct meta_topic *topic =
-            metadata_topic_by_id(an->snapshot, body->topics[i].topic_id);
+        const struct uuid *id = &body->topics[i].topic_id;
+        const struct meta_topic *topic = metadata_topic_by_id(an->snapshot, *id);
 
+        if (uuid_is_zero(*id) ||
+            seen_add(&set, &an->req->arena, (struct str){(const char *)id, sizeof *id}, i) >= 0)
+            continue;
         if (topic) {
             add_topic(an, topic);
             continue;
         }
         struct metadata_response_topic *t = next_topic(an, STR_NULL);
-        t->topic_id = body->topics[i].topic_id;
+        t->topic_id = *id;
         t->error_code = knows_nothing(an) ? LEADER_NOT_AVAILABLE : UNKNOWN_TOPIC_ID;
     }
+    seen_clear(&set);
 }
 
 /* Topic ids, and topics without a name, came with version 12 only. */

@@ -314,8 +314,11 @@ static bool find_topics(struct deletion *de, const struct metadata_snapshot *s)
         if (t) {
             r->name = arena_str(&de->req->arena, t->name);
             r->topic_id = t->id;
+        } else if (is_by_id) { /* one without an id either is nobody's to delete */
+            r->error_code =
+                uuid_is_zero(r->topic_id) ? TOPIC_AUTHORIZATION_FAILED : UNKNOWN_TOPIC_ID;
         } else {
-            r->error_code = is_by_id ? UNKNOWN_TOPIC_ID : UNKNOWN_TOPIC_OR_PARTITION;
+            r->error_code = UNKNOWN_TOPIC_OR_PARTITION;
         }
     }
     return true;

@@ -316,7 +316,7 @@ int fetch_sessions_begin(struct fetch_sessions *c, const struct fetch_request *r
                          struct fetch_session **ret)
 {
     *ret = NULL;
-    if (who->version < 7 || req->session_epoch <= 0) {
+    if (who->version < 7 || req->session_epoch == 0 || req->session_epoch == -1) {
         remove_session(c, req->session_id);
         *ret_kind = who->version >= 7 && req->session_epoch == 0 ? FETCH_FULL : FETCH_SESSIONLESS;
         return 0;

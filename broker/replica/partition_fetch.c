@@ -33,7 +33,7 @@ static void fail(const struct fetch_want *want, int error, struct fetch_response
 
 static int check_epoch(const struct partition *part, int32_t current_leader_epoch)
 {
-    if (current_leader_epoch == -1 || current_leader_epoch == part->leader_epoch)
+    if (current_leader_epoch < 0 || current_leader_epoch == part->leader_epoch)
         return 0;
     return current_leader_epoch < part->leader_epoch ? FENCED_LEADER_EPOCH : UNKNOWN_LEADER_EPOCH;
 }
@@ -119,10 +119,10 @@ static bool has_diverged(struct partition *part, const struct fetch_want *want,
     int64_t end;
 
     *ret_error = 0;
-    if (want->last_fetched_epoch == -1)
+    if (want->last_fetched_epoch < 0)
         return false;
     log_end_offset_for_epoch(part->log, want->last_fetched_epoch, &epoch, &end);
-    if (epoch == -1 || end == -1 || want->offset < log_start_offset(part->log)) {
+    if (epoch < 0 || end < 0 || want->offset < log_start_offset(part->log)) {
         *ret_error = OFFSET_OUT_OF_RANGE;
         return false;
     }
@@ -194,10 +194,11 @@ static enum outcome prepare(struct partition *part, const struct fetch_who *who,
     if (r == 0)
         r = check_leader(part, who);
     if (r == 0 && fetch_is_replica(who) && !remote_list_find(&part->remotes, who->replica_id))
-        r = want->current_leader_epoch != -1 ? UNKNOWN_LEADER_EPOCH : NOT_LEADER_OR_FOLLOWER;
+        r = want->current_leader_epoch >= 0 ? UNKNOWN_LEADER_EPOCH : NOT_LEADER_OR_FOLLOWER;
     if (r) {
         fail(want, r, d);
-        if (who->version >= 16) { /* KIP-951 */
+        bool has_moved = r == NOT_LEADER_OR_FOLLOWER || r == FENCED_LEADER_EPOCH;
+        if (who->version >= 16 && has_moved) { /* KIP-951 */
             d->current_leader.leader_id = part->leader;
             d->current_leader.leader_epoch = part->leader_epoch;
         }
@@ -226,15 +227,15 @@ static enum outcome prepare(struct partition *part, const struct fetch_who *who,
 /* A first batch that does not fit is left out, but before version 3, whose clients ask for more
  * then. */
 static int read_records(struct partition *part, const struct fetch_who *who,
-                        const struct log_read_opts *opts, struct records *ret)
+                        const struct log_read_opts *opts, struct records *ret, bool *ret_is_left)
 {
     struct log_read got = {0};
 
     if (opts->offset >= opts->upper_offset || (opts->max_bytes == 0 && !opts->min_one_batch))
         return 0;
     int r = log_read(part->log, opts, &got);
-    bool is_useful = records_len(got.records) > 0 && (!got.is_first_batch_cut || who->version < 3);
-    if (r == 0 && is_useful)
+    *ret_is_left = r == 0 && got.is_first_batch_cut && who->version >= 3;
+    if (r == 0 && records_len(got.records) > 0 && !*ret_is_left)
         *ret = got.records;
     else
         file_unref(got.records.file);
@@ -269,9 +270,10 @@ static int read_all(struct partition *part, const struct fetch_read *read,
 
     for (int i = 0; i < TRIES; i++) {
         uint32_t version = is_read_committed ? log_version(part->log) : 0;
-        int r = read_records(part, read->who, opts, &d->records);
+        bool is_left = false;
+        int r = read_records(part, read->who, opts, &d->records, &is_left);
 
-        if (r != 0 || !is_read_committed)
+        if (r != 0 || !is_read_committed || is_left)
             return r;
         r = add_aborted(part, read->want, opts->upper_offset, read->arena, d);
         if (r != 0 || log_version(part->log) == version)
