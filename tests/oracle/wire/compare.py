@@ -3,6 +3,7 @@
 import re
 import struct
 import time
+import zlib
 
 from batches import crc32c
 from known import identity
@@ -19,22 +20,46 @@ OWN = {"cluster_id", "total_bytes", "usable_bytes"}
 OWN_UNLESS = {"session_id": (0,), "broker_epoch": (-1, 0), "replica_epoch": (-1,)}
 
 
+def unpacked(payload):
+    """What gzip packed: two compressors give different bytes."""
+    try:
+        return b"gzip:" + zlib.decompress(payload, 31)
+    except zlib.error:
+        return payload
+
+
+def new_batch(whole, now):
+    """Format 2. Where a byte may differ, the checksum may, and only its being right counts."""
+    same = crc32c(whole[21:]) == struct.unpack_from(">I", whole, 17)[0]
+    is_recent = whole[22] & 8 and abs(struct.unpack_from(">q", whole, 35)[0] - now) < DAY
+    payload = unpacked(whole[61:]) if whole[22] & 7 == 1 else whole[61:]
+    return whole[:17] + (b"good" if same else b"bad!") + whole[21:35] + (b"recently" if is_recent else whole[35:43]) + \
+        whole[43:61] + payload
+
+
+def old_message(whole, now):
+    """Formats 0 and 1."""
+    at = 18
+    same = zlib.crc32(whole[16:]) == struct.unpack_from(">I", whole, 12)[0]
+    head = whole[16:18]
+    if whole[16] == 1:
+        is_recent = abs(struct.unpack_from(">q", whole, 18)[0] - now) < DAY
+        head, at = head + (b"recently" if is_recent else whole[18:26]), 26
+    size = max(struct.unpack_from(">i", whole, at)[0], 0) + at + 8
+    if whole[17] & 7 == 1 and len(whole) > size:
+        return whole[:8] + (b"good" if same else b"bad!") + head + whole[at:size - 4] + unpacked(whole[size:])
+    return whole[:12] + (b"good" if same else b"bad!") + head + whole[at:]
+
+
 def batch_view(data):
-    """Records as text: each batch with its header; times of the broker's own count as one, and so its checksum."""
-    out, at = [], 0
-    now = time.time() * 1000
+    """Records as text, batch by batch; times of the broker's own count as one, and so its checksum."""
+    out, at, now = [], 0, time.time() * 1000
     while len(data) - at >= 17:
         size = struct.unpack_from(">i", data, at + 8)[0] + 12
         whole = data[at:at + size]
-        if size < 17 or len(whole) < size:
+        if size < 26 or len(whole) < size or (whole[16] > 0 and size < (61 if whole[16] == 2 else 34)):
             break
-        if whole[16] == 2 and size >= 61 and whole[22] & 8:
-            same = crc32c(whole[21:]) == struct.unpack_from(">I", whole, 17)[0]
-            recent = abs(struct.unpack_from(">q", whole, 35)[0] - now) < DAY
-            whole = whole[:17] + (b"good" if same else b"bad!") + whole[21:35] + (b"recently" if recent else whole[35:43]) + whole[43:]
-        elif whole[16] == 1 and size >= 34 and whole[17] & 8:
-            whole = whole[:12] + b"crc " + whole[16:18] + b"recently" + whole[26:]
-        out.append(whole.hex())
+        out.append((new_batch(whole, now) if whole[16] == 2 else old_message(whole, now)).hex())
         at += size
     return out + ([f"part:{data[at:].hex()}"] if at < len(data) else [])
 

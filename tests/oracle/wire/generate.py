@@ -36,11 +36,11 @@ class Generator:
     def value(self, field, parent):
         if field.tag is not None and self.rng.random() < 0.5:
             return default_of(field)
-        if lives(field, self.version, "null") and self.rng.random() < 0.15:
+        if lives(field, self.version, "null") and field.type != "records" and self.rng.random() < 0.15:
             return None
         if not field.array:
             return self.one(field, parent)
-        least = 1 if parent and self.tidy else 0
+        least = 1 if (parent and self.tidy) or self.api == "OffsetFetch" else 0
         items = [self.one(field, parent) for _ in range(self.rng.choice((least, 1, 1, 1, 1, 1, 2, 2, 3)))]
         return list({identity(i): i for i in items}.values()) if self.tidy else items
 

@@ -13,13 +13,20 @@ import collections
 import random
 import re
 import sys
+import time
 
 from compare import Normal, differences
 from generate import Exchange
 from known import is_known
 from messages import MESSAGES, decode_response, encode_request
 from sides import Sides, Trouble, poll
+from talk import MORE, SCENARIOS, Talk
 from world import World
+
+import of_admin  # noqa: F401, E402
+import of_frames  # noqa: F401, E402
+import of_groups  # noqa: F401, E402
+import of_logs  # noqa: F401, E402
 
 PER_BLOCK = 200
 LEADER_NOT_AVAILABLE, INVALID_TOPIC_EXCEPTION = 5, 17
@@ -43,17 +50,26 @@ def is_making_topics(answers):
                for t in a.get("topics") or () if isinstance(t, dict))
 
 
-def short(what, most=700):
+def short(what, most=3000):
     """In one line; long repetitions are told by their number."""
+    if isinstance(what, list) and what and isinstance(what[0], dict):
+        what = [v.get("name", v) for v in what] if len(what) > 20 else what
     text = re.sub(r"(.)\1{20,}", lambda m: f"{m[1]}*{len(m[0])}", str(what))
     return text if len(text) <= most else text[:most] + "..."
+
+
+def shared(answer, keys):
+    """Without the APIs that only one of them has, which are told once."""
+    if isinstance(answer, dict) and "api_keys" in answer:
+        answer["api_keys"] = [k for k in answer["api_keys"] if k["api_key"] in keys]
+    return answer
 
 
 class Judge:
     def __init__(self, sides, options):
         self.sides, self.options = sides, options
         self.normals = [Normal(side) for side in sides.both]
-        self.count, self.keys, self.known, self.kinds, self.answers = 0, set(), collections.Counter(), collections.Counter(), collections.Counter()
+        self.count, self.keys, self.names, self.known, self.kinds, self.answers = 0, set(), [], collections.Counter(), collections.Counter(), collections.Counter()
 
     def api_versions(self):
         """What both serve: {API: (least, most version)}; says what differs."""
@@ -68,7 +84,7 @@ class Judge:
             if kafka.get(key) != ours[key]:
                 self.differs("ApiVersions", (f"{names[key]}: versions", kafka.get(key), ours[key]), "the list")
         self.keys = {k for k in ours if k in kafka}
-        return {names[k]: ours[k] for k in self.keys}
+        self.apis = {names[k]: ours[k] for k in self.keys}
 
     def differs(self, api, difference, where, exchange=""):
         path, kafka, ours = difference
@@ -90,35 +106,41 @@ class Judge:
         return out
 
     def exchange(self, exchange, where):
-        """True if it took place."""
+        """Both answers, Kafka's first; None where it did not take place."""
         requests = [exchange.bytes(side.known) for side in self.sides.both]
         if None in requests:
-            return False
+            return None
         for side, data in zip(self.sides.both, requests):
             side.send(data)
             if not exchange.has_answer():
                 side.send(encode_request("ApiVersions", 0, {}))
         raw = [side.receive() for side in self.sides.both]
-        if exchange.has_answer():
-            answers = [self.decoded(*x) for x in zip(self.sides.both, (exchange,) * 2, raw)]
-            learn(self.sides, exchange, answers)
-        else:
-            answers = [r if isinstance(r, str) else "goes on" for r in raw]
-        kafka, ours = (n.value(shared(a, self.keys)) for n, a in zip(self.normals, answers))
-        found = differences(kafka, ours)
-        self.count += 1
-        self.answers[exchange.api, kafka if isinstance(kafka, str) else "answer"] += 1
-        if self.options.verbose:
-            print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
+        if not exchange.has_answer():
+            raw = [r if isinstance(r, str) else "goes on" for r in raw]
+        answers = self.compare_raw(exchange, raw, where)
         if exchange.api in ("CreateTopics", "CreatePartitions", "DeleteTopics") or is_making_topics(answers):
             self.settle()
-        for difference in found[:1]:
+        return answers
+
+    def compare_raw(self, exchange, raw, where):
+        answers = [self.decoded(*x) for x in zip(self.sides.both, (exchange,) * 2, raw)]
+        learn(self.sides, exchange, answers)
+        kafka, ours = (n.value(shared(a, self.keys)) for n, a in zip(self.normals, answers))
+        self.count += 1
+        if self.options.verbose:
+            print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
+        for difference in differences(kafka, ours)[:1]:
             rule = is_known(exchange.api, exchange.asked, difference)
             if rule:
                 self.known[f"{rule}: {exchange.api}: {difference[0]}"] += 1
             else:
                 self.differs(exchange.api, difference, where, exchange)
-        return True
+        return answers
+
+    def compare_text(self, what, answers, where):
+        self.count += 1
+        if answers[0] != answers[1]:
+            self.differs("bytes", (what, *answers), where)
 
     def settle(self):
         """Topics are made and go a little after their request was answered, in each cluster at its own pace."""
@@ -134,14 +156,24 @@ class Judge:
 
     def is_gone(self, side):
         """Whether none of the topics of this block waits for its end."""
-        names = self.world.made + self.world.new
+        names = self.names
         answer = side.ask("CreatePartitions", 1, {"topics": [{"name": n, "count": 1, "assignments": None} for n in names],
                                                   "timeout_ms": 1000, "validate_only": True})
         return all(r["error_code"] != INVALID_TOPIC_EXCEPTION for r in answer["results"])
 
+    def scenario(self, function):
+        talk = Talk(self, function.__name__)
+        self.names = []
+        started = time.monotonic()
+        function(talk)
+        for side in self.sides.both:
+            World.clear(side)
+        print(f"{function.__name__}: {talk.count} steps, {time.monotonic() - started:.1f} s", flush=True)
+
     def block(self, number, apis, upto=PER_BLOCK):
         rng = random.Random(f"{self.options.seed}/{number}")
-        world = self.world = World(number, rng)
+        world = World(number, rng)
+        self.names = world.made + world.new
         for side in self.sides.both:
             world.prepare(side)
         done = 0
@@ -152,18 +184,26 @@ class Judge:
             world.clear(side)
 
 
+def play(judge, options):
+    judge.api_versions()
+    scenarios = [f for f in SCENARIOS + (MORE if options.full else []) if options.scenario in (None, f.__name__)]
+    for function in () if options.at or options.only or options.first else scenarios:
+        judge.scenario(function)
+    if options.scenario:
+        return
+    apis = {k: v for k, v in judge.apis.items() if not options.only or k in options.only.split(",")}
+    if options.at:
+        block, number = map(int, options.at.split("."))
+        judge.block(block, apis, number + 1)
+        return
+    for number in range(options.first, options.first + options.blocks):
+        judge.block(number, apis)
+
+
 def run(options):
     with Sides(options.port, options.keep) as sides:
         judge = Judge(sides, options)
-        apis = judge.api_versions()
-        if options.only:
-            apis = {k: v for k, v in apis.items() if k in options.only.split(",")}
-        if options.at:
-            block, number = map(int, options.at.split("."))
-            judge.block(block, apis, number + 1)
-        else:
-            for number in range(options.first, options.first + options.blocks):
-                judge.block(number, apis)
+        play(judge, options)
     for kind, count in judge.kinds.most_common():
         print(f"{count:6d} {kind}")
     for rule, count in judge.known.most_common():
@@ -176,14 +216,19 @@ def run(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--blocks", type=int, default=5)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--at")
-    parser.add_argument("--only")
+    parser.add_argument("--blocks", type=int, default=4)
+    parser.add_argument("--first", type=int, default=0, help="the first block")
+    parser.add_argument("--full", action="store_true", help="50,000 exchanges, and the scenarios that take long")
+    parser.add_argument("--at", metavar="BLOCK.NUMBER")
+    parser.add_argument("--scenario", metavar="NAME", help="only this one")
+    parser.add_argument("--only", metavar="API,API")
     parser.add_argument("--port", type=int, default=28000)
     parser.add_argument("--keep", metavar="DIR", help="leave the clusters' files there")
     parser.add_argument("--verbose", action="store_true")
-    sys.exit(1 if run(parser.parse_args()) else 0)
+    options = parser.parse_args()
+    if options.full:
+        options.blocks = 250
+    sys.exit(1 if run(options) else 0)
 
 
 if __name__ == "__main__":

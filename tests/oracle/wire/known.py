@@ -69,6 +69,14 @@ def no_records(asked, _path, kafka, _ours):
     return kafka == "no answer" and any(p["records"] is None for t in asked["topic_data"] for p in t["partition_data"])
 
 
+def unknown_resources(asked, _path, kafka, _ours):
+    return kafka == "no answer" and any(r["resource_type"] not in (2, 4, 8, 16) for r in asked["resources"])
+
+
+def no_groups(asked, _path, kafka, _ours):
+    return kafka == "no answer" and asked.get("groups") == []
+
+
 def unknown_protocol(asked, _path, kafka, _ours):
     return kafka == "closed" and any(not 0 <= e["security_protocol"] <= 3 for b in asked["live_brokers"] for e in b["endpoints"])
 
@@ -94,10 +102,13 @@ def kraft(_asked, path, kafka, ours):
     return path == "results.configs" and ours == [] and all(c["name"].startswith(KRAFT) for c in kafka)
 
 
-KRAFT = ("broker.heartbeat.", "broker.session.", "controller.", "metadata.", "process.roles", "node.id")
+KRAFT = ("broker.heartbeat.", "broker.session.", "controller.", "early.start.", "eligible.leader.", "group.consumer.",
+         "group.coordinator.", "group.share.", "initial.broker.", "log.dir.failure.", "max.request.partition.", "metadata.",
+         "node.id", "process.roles", "sasl.mechanism.controller.", "telemetry.", "zookeeper.metadata.migration.")
 EVERYWHERE = (clearer, named_twice, nothing_inside, no_text, nul, kafkas_own_fault)
 OF_API = {"DescribeConfigs": (loggers, documentation, kraft), "AlterClientQuotas": (order_of_a_map,), "Produce": (no_records,), "UpdateMetadata": (unknown_protocol,),
-          "CreatePartitions": (no_znode,)}
+          "CreatePartitions": (no_znode,), "OffsetFetch": (no_groups,),
+          "AlterConfigs": (unknown_resources,)}
 
 
 def is_known(api, asked, difference):

@@ -73,7 +73,7 @@ class Side:
     def connect(self, broker=1):
         if self.peer:
             self.peer.socket.close()
-        self.peer = Peer("127.0.0.1", self.port + broker, 12)
+        self.peer = Peer("127.0.0.1", self.port + broker, 8)
 
     def send(self, data):
         self.peer.send(data)
@@ -87,7 +87,10 @@ class Side:
     def ask(self, api, version, body):
         """For preparing: what must succeed on both."""
         self.send(encode_request(api, version, resolved(body, self.known)))
-        return decode_response(api, version, self.receive())
+        answer = self.receive()
+        if isinstance(answer, str):
+            raise Trouble(f"{self.impl}: {api} {body}: {answer}")
+        return decode_response(api, version, answer)
 
 
 class Sides:
@@ -128,6 +131,8 @@ class Sides:
             return side.ask("FindCoordinator", 0, {"key": "g"})["error_code"] == 0 and \
                 side.ask("OffsetFetch", 3, {"group_id": "g", "topics": []})["error_code"] == 0
         poll("groups should have a coordinator", 30, is_there)
+        ids = {"transactional_id": None, "transaction_timeout_ms": 1000}
+        poll("there should be producer ids", 30, lambda: side.ask("InitProducerId", 0, ids)["error_code"] == 0)
 
     def __exit__(self, *_):
         for side in self.both:

@@ -75,6 +75,10 @@ class World:
     def new_topic(self):
         return self.rng.choice(self.new) if self.rng.random() < 0.6 else self.topic()
 
+    def own_topic(self):
+        """One that may go: not where groups live."""
+        return self.rng.choice([*self.new, *self.made, f"w{self.number}-none", "", ".", "no/name"])
+
     def group(self):
         return self.rng.choice(self.groups) if self.rng.random() < 0.9 else self.rng.choice(("", f"g{self.number}-none"))
 
@@ -111,8 +115,8 @@ POOLS = {
     "topic_id": World.topic_id, "topic_data.name": World.topic, "DescribeLogDirs.topic": World.topic,
     "CreateTopics.topics.name": World.new_topic, "CreateTopics.num_partitions": one_of(1, 1, 2, -1, -1, 0, -2),
     "CreateTopics.replication_factor": one_of(1, 1, 1, -1, -1, 0, 2, -2), "CreateTopics.timeout_ms": TIMEOUT,
-    "CreateTopics.configs": None, "DeleteTopics.timeout_ms": TIMEOUT, "DeleteTopics.topic_names": World.new_topic,
-    "DeleteTopics.topics.name": World.new_topic, "CreatePartitions.count": one_of(1, 2, 3, 4, 5, 0, -1),
+    "CreateTopics.configs": None, "DeleteTopics.timeout_ms": TIMEOUT, "DeleteTopics.topic_names": World.own_topic,
+    "DeleteTopics.topics.name": World.own_topic, "CreatePartitions.count": one_of(1, 2, 3, 4, 5, 0, -1),
     "CreatePartitions.timeout_ms": TIMEOUT, "timeout_ms": one_of(10000, 1000, 0, -1),
     "partition_index": World.partition, "partition_indexes": World.partition, "partitions": World.partition,
     "partition": World.partition, "index": World.partition, "group_id": World.group, "groups": World.group,
@@ -158,7 +162,7 @@ POOLS = {
                                         "controller_mutation_rate"),
     "AlterClientQuotas.ops.value": one_of(1e12, 1e12, 1e15, 1.5e12, 1e300), "client_id": one_of("oracle"),
     "host": one_of("h", ""), "port": one_of(1, -1), "adding_replicas": one_of(2), "removing_replicas": one_of(1), "isr": one_of(1),
-    "new_isr": one_of(1, 1, 2, 77), "leader": one_of(1, 2, -1), "partition_epoch": one_of(0, 0, 1, -1), "include_documentation": one_of(False, False, True),
+    "new_isr": one_of(1, 1, 2, 77), "leader": one_of(1, 2, -1), "leader_recovery_state": one_of(0, 0, 0, 1, 2), "partition_epoch": one_of(0, 0, 1, -1), "include_documentation": one_of(False, False, True),
 }
 # A wild value here would cost too much, or break the cluster for all that follow.
 NEVER_WILD = {"num_partitions", "count", "timeout_ms", "max_wait_ms", "controller_epoch", "session_timeout_ms",
