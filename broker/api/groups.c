@@ -39,8 +39,8 @@ static void add_members(const struct group *g, struct arena *a, struct join_grou
     }
 }
 
-/* Below version 7 no protocol is the empty one, and from 7 on the empty one is none. Encoded before this returns: texts are the
- * group's. */
+/* Below version 7 no protocol is the empty one, and from 7 on the empty one is none. Encoded before
+ * this returns: texts are the group's. */
 static void answer_join(struct join_call *c, const struct join_answer *a)
 {
     struct request *req = container_of(c, struct join, call)->req;

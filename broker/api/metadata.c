@@ -395,11 +395,11 @@ void handle_describe_cluster(struct broker *b, struct request *req)
     if (resp->error_code == NONE)
         fill_cluster(b, req, resp);
     else
-        resp->error_message = resp->error_code == MISMATCHED_ENDPOINT_TYPE
-                                  ? STR("The request was sent to an endpoint of type BROKER, but "
-                                        "we wanted an endpoint of type "
-                                        "CONTROLLER")
-                                  : arena_printf(&req->arena, "Unsupported endpoint type %d",
-                                                 body->endpoint_type);
+        resp->error_message =
+            resp->error_code == MISMATCHED_ENDPOINT_TYPE
+                ? STR("The request was sent to an endpoint of type BROKER, but "
+                      "we wanted an endpoint of type "
+                      "CONTROLLER")
+                : arena_printf(&req->arena, "Unsupported endpoint type %d", body->endpoint_type);
     request_reply(req, resp);
 }

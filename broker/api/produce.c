@@ -28,7 +28,7 @@ static int first_batch(struct records records, struct batch *ret)
     return rest.len ? batch_next(&rest, ret) : 0;
 }
 
-/* Kafka's words for what cannot be the first batch: it is at least so long, and of a known magic. */
+/* Kafka's words for what cannot be a batch: one is at least so long, and of a known magic. */
 static const char *why_corrupt(struct arena *a, struct slice records)
 {
     enum { SIZE_AT = 8, MAGIC_AT = 16, LEAST = 14 };

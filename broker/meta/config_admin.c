@@ -127,8 +127,8 @@ static int check_nulls(struct run *run, struct config_alteration *c)
 
         if (e->op == CONFIG_OP_DELETE || !str_is_null(e->value))
             continue;
-        strbuf_addf(&message, "%s%.*s", message.len ? ", " : "Null value not supported for : ",
-                    STR_ARG(e->key));
+        strbuf_addf(&message, "%s%.*s",
+                    message.len ? ", " : "Null value not supported for : ", STR_ARG(e->key));
     }
     if (message.len == 0)
         return 0;

@@ -114,9 +114,7 @@ START_TEST(each_check_has_its_code)
     const int32_t twice[] = {1, 1}, one[] = {1}, far[] = {99};
     const struct topic_assignment dup = {0, twice, 2}, gap = {1, one, 1}, unknown = {0, far, 1};
     const struct topic_override bad = {STR("retention.ms"), STR("x")},
-                                null = {STR("retention.ms"), STR_NULL},
-                                unset[] = {{STR("a"), STR_NULL}, {STR(""), STR_NULL}};
-    const struct topic_assignment gaps[] = {{1, one, 1}, {3, twice, 2}};
+                                null = {STR("retention.ms"), STR_NULL};
 
     start("");
     ck_assert_int_eq(create(automatic("t", 0, 1)).error, INVALID_PARTITIONS);
@@ -145,20 +143,6 @@ START_TEST(each_check_has_its_code)
                                                     .assignment_count = 1})
                          .error,
                      INVALID_REPLICA_ASSIGNMENT);
-    struct topic_creation uneven = create((struct topic_creation){.name = STR("t"),
-                                                                  .num_partitions = -1,
-                                                                  .replication_factor = -1,
-                                                                  .assignments = gaps,
-                                                                  .assignment_count = 2});
-    ck_assert_int_eq(uneven.error, INVALID_REPLICA_ASSIGNMENT); /* that they have gaps comes last */
-    ck_assert(str_eqz(uneven.message, "All partitions should have the same number of replicas"));
-    struct topic_creation nulls = create((struct topic_creation){.name = STR("t"),
-                                                                 .num_partitions = 1,
-                                                                 .replication_factor = 1,
-                                                                 .overrides = unset,
-                                                                 .override_count = 2});
-    ck_assert_int_eq(nulls.error, INVALID_CONFIG);
-    ck_assert(str_eqz(nulls.message, "Null value not supported for topic configs: a,"));
     ck_assert_int_eq(create((struct topic_creation){.name = STR("t"),
                                                     .num_partitions = 1,
                                                     .replication_factor = 1,
@@ -182,6 +166,30 @@ START_TEST(each_check_has_its_code)
                                                     .assignment_count = 1})
                          .error,
                      NONE);
+}
+END_TEST
+
+START_TEST(refusals_name_the_first_fault_and_all_nulls)
+{
+    const int32_t twice[] = {1, 1}, one[] = {1};
+    const struct topic_assignment gaps[] = {{1, one, 1}, {3, twice, 2}};
+    const struct topic_override unset[] = {{STR("a"), STR_NULL}, {STR(""), STR_NULL}};
+
+    start("");
+    struct topic_creation uneven = create((struct topic_creation){.name = STR("t"),
+                                                                  .num_partitions = -1,
+                                                                  .replication_factor = -1,
+                                                                  .assignments = gaps,
+                                                                  .assignment_count = 2});
+    ck_assert_int_eq(uneven.error, INVALID_REPLICA_ASSIGNMENT); /* that they have gaps comes last */
+    ck_assert(str_eqz(uneven.message, "All partitions should have the same number of replicas"));
+    struct topic_creation nulls = create((struct topic_creation){.name = STR("t"),
+                                                                 .num_partitions = 1,
+                                                                 .replication_factor = 1,
+                                                                 .overrides = unset,
+                                                                 .override_count = 2});
+    ck_assert_int_eq(nulls.error, INVALID_CONFIG);
+    ck_assert(str_eqz(nulls.message, "Null value not supported for topic configs: a,"));
 }
 END_TEST
 
@@ -272,6 +280,7 @@ END_TEST
 
 TEST_MAIN("broker/meta/topic_admin", a_topic_is_written_with_its_settings_and_an_id,
           defaults_come_from_the_broker, each_check_has_its_code,
+          refusals_name_the_first_fault_and_all_nulls,
           names_that_are_taken_collide_or_go_are_refused, a_dry_run_checks_and_writes_nothing,
           a_thousand_topics_take_a_few_round_trips, without_a_controller_nothing_is_made,
           settings_left_behind_are_replaced, a_topic_on_demand_answers_what_metadata_tells)

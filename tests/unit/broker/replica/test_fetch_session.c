@@ -128,7 +128,8 @@ START_TEST(epochs_are_counted)
     ck_assert_int_eq(next(id, 1), -INVALID_FETCH_SESSION_EPOCH);
     ck_assert_int_eq(next(id == 1 ? 2 : 1, 1), -FETCH_SESSION_ID_NOT_FOUND);
     ck_assert_int_eq(next(0, 1), -FETCH_SESSION_ID_NOT_FOUND);
-    ck_assert_int_eq(next(id, -2), -INVALID_FETCH_SESSION_EPOCH); /* only 0 and -1 are no session's */
+    /* Only 0 and -1 are no session's. */
+    ck_assert_int_eq(next(id, -2), -INVALID_FETCH_SESSION_EPOCH);
     end();
 }
 END_TEST
