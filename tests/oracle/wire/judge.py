@@ -216,7 +216,7 @@ def run(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--blocks", type=int, default=4)
+    parser.add_argument("--blocks", type=int, help="2; 250 with --full")
     parser.add_argument("--first", type=int, default=0, help="the first block")
     parser.add_argument("--full", action="store_true", help="50,000 exchanges, and the scenarios that take long")
     parser.add_argument("--at", metavar="BLOCK.NUMBER")
@@ -226,8 +226,8 @@ def main():
     parser.add_argument("--keep", metavar="DIR", help="leave the clusters' files there")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    if options.full:
-        options.blocks = 250
+    if options.blocks is None:
+        options.blocks = 250 if options.full else 2
     sys.exit(1 if run(options) else 0)
 
 
