@@ -140,6 +140,13 @@ static size_t partitions_in(const struct alter_partition_request *req)
     return n;
 }
 
+static struct ctl_topic *topic_of(const struct controller *c,
+                                  const struct alter_partition_request_topic *rt, int16_t version)
+{
+    return version >= 2 ? context_topic_by_id(&c->x, rt->topic_id)
+                        : context_topic(&c->x, rt->topic_name);
+}
+
 static void consider_all(struct alterations *all)
 {
     const struct alter_partition_request *req = all->call->request;
@@ -153,8 +160,7 @@ static void consider_all(struct alterations *all)
         const struct alter_partition_request_topic *rt = &req->topics[i];
         struct alter_partition_response_topic *to = &resp->topics[i];
         bool by_id = all->call->version >= 2;
-        struct ctl_topic *t = by_id ? context_topic_by_id(&all->c->x, rt->topic_id)
-                                    : context_topic(&all->c->x, rt->topic_name);
+        struct ctl_topic *t = topic_of(all->c, rt, all->call->version);
         to->topic_name = rt->topic_name;
         to->topic_id = rt->topic_id;
         to->partitions_count = rt->partitions_count;
@@ -217,6 +223,24 @@ static int check_sender(const struct controller *c, const struct alter_partition
     return STALE_BROKER_EPOCH;
 }
 
+/* Nobody could read a node with another state. Kafka fails on it as a whole, too. */
+static bool has_unknown_state(const struct controller *c, const struct controller_call *call)
+{
+    const struct alter_partition_request *req = call->request;
+
+    for (int32_t i = 0; i < req->topics_count; i++) {
+        if (!topic_of(c, &req->topics[i], call->version))
+            continue;
+        for (int32_t j = 0; j < req->topics[i].partitions_count; j++) {
+            int8_t state = req->topics[i].partitions[j].leader_recovery_state;
+
+            if (state != NODE_RECOVERED && state != NODE_RECOVERING)
+                return true;
+        }
+    }
+    return false;
+}
+
 enum zk_result isr_alter(struct controller *c, struct controller_call *call)
 {
     struct alterations all = {.c = c, .call = call};
@@ -224,6 +248,8 @@ enum zk_result isr_alter(struct controller *c, struct controller_call *call)
 
     call->response = resp;
     resp->error_code = (int16_t)check_sender(c, call->request);
+    if (!resp->error_code && has_unknown_state(c, call))
+        resp->error_code = UNKNOWN_SERVER_ERROR;
     if (resp->error_code)
         return ZK_OK;
     consider_all(&all);

@@ -95,9 +95,7 @@ static void add_setting(struct describing *de, struct describe_configs_response_
     c->is_sensitive = !s->option || s->option->type == CONF_PASSWORD;
     c->value = c->is_sensitive ? STR_NULL : show(a, s->is_raw ? NULL : s->option, s->value);
     c->read_only = s->is_read_only;
-    if (de->req->version == 0)
-        c->is_default = source == SOURCE_DEFAULT;
-    else
+    if (de->req->version > 0) /* is_default, of version 0, is never set by Kafka 3.9 */
         c->config_source = (int8_t)source;
     if (de->req->version >= 3 && s->option)
         c->config_type = conf_type_to_wire(s->option->type);

@@ -94,16 +94,23 @@ static void find_only(struct find *f)
     f->resp->port = c.port;
 }
 
+/* Only of a kind of key that does not exist at all the answer has a message, as in Kafka. */
 static void find_all(struct find *f)
 {
     const struct find_coordinator_request *body = f->req->body;
     int32_t n = body->coordinator_keys_count;
+    bool is_unknown = body->key_type < KEY_GROUP || body->key_type > KEY_SHARE;
 
     f->resp->coordinators =
         arena_new_array(&f->req->arena, struct find_coordinator_response_coordinator, (size_t)n);
     f->resp->coordinators_count = n;
-    for (int32_t i = 0; i < n; i++)
-        find(f, body->key_type, body->coordinator_keys[i], &f->resp->coordinators[i]);
+    for (int32_t i = 0; i < n; i++) {
+        struct find_coordinator_response_coordinator *c = &f->resp->coordinators[i];
+
+        find(f, body->key_type, body->coordinator_keys[i], c);
+        if (is_unknown)
+            c->error_message = str_of(message_of(c->error_code));
+    }
 }
 
 /* Whatever comes of it, the client asks again. */

@@ -39,8 +39,8 @@ static void add_members(const struct group *g, struct arena *a, struct join_grou
     }
 }
 
-/* Below version 7 no protocol is the empty one. Encoded before this returns: texts are the
- * group's. */
+/* Below version 7 no protocol is the empty one, and from 7 on the empty one is none. Encoded before
+ * this returns: texts are the group's. */
 static void answer_join(struct join_call *c, const struct join_answer *a)
 {
     struct request *req = container_of(c, struct join, call)->req;
@@ -50,7 +50,9 @@ static void answer_join(struct join_call *c, const struct join_answer *a)
     resp->error_code = err_to_wire(a->error);
     resp->generation_id = a->generation;
     resp->protocol_type = a->protocol_type;
-    resp->protocol_name = str_is_null(a->protocol) && req->version < 7 ? STR("") : a->protocol;
+    resp->protocol_name = a->protocol;
+    if (a->protocol.len == 0)
+        resp->protocol_name = req->version < 7 ? STR("") : STR_NULL;
     resp->leader = a->leader;
     resp->member_id = a->member_id;
     resp->skip_assignment = a->skip_assignment;

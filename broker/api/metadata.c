@@ -199,6 +199,8 @@ static void add_by_name(struct answer *an)
         struct metadata_response_topic *t = next_topic(an, missing[i]);
 
         t->error_code = error_of_unknown(an, missing[i]);
+        if (body->include_topic_authorized_operations)
+            t->topic_authorized_operations = ALL_TOPIC_OPERATIONS;
     }
     an->auto_count = may_auto_create(an) ? missing_count : 0;
 }
@@ -206,19 +208,24 @@ static void add_by_name(struct answer *an)
 static void add_by_id(struct answer *an)
 {
     const struct metadata_request *body = an->req->body;
+    struct seen *set = NULL;
 
     for (int32_t i = 0; i < body->topics_count; i++) {
-        const struct meta_topic *topic =
-            metadata_topic_by_id(an->snapshot, body->topics[i].topic_id);
+        const struct uuid *id = &body->topics[i].topic_id;
+        const struct meta_topic *topic = metadata_topic_by_id(an->snapshot, *id);
 
+        if (uuid_is_zero(*id) ||
+            seen_add(&set, &an->req->arena, (struct str){(const char *)id, sizeof *id}, i) >= 0)
+            continue;
         if (topic) {
             add_topic(an, topic);
             continue;
         }
         struct metadata_response_topic *t = next_topic(an, STR_NULL);
-        t->topic_id = body->topics[i].topic_id;
+        t->topic_id = *id;
         t->error_code = knows_nothing(an) ? LEADER_NOT_AVAILABLE : UNKNOWN_TOPIC_ID;
     }
+    seen_clear(&set);
 }
 
 /* Topic ids, and topics without a name, came with version 12 only. */
@@ -270,12 +277,14 @@ static void fill(struct answer *an)
 
     an->resp->topics =
         arena_new_array(&an->req->arena, struct metadata_response_topic, (size_t)max);
+    if (is_malformed(an->req)) {
+        refuse(an);
+        return;
+    }
     fill_brokers(an);
     if (body->include_cluster_authorized_operations)
         an->resp->cluster_authorized_operations = ALL_CLUSTER_OPERATIONS;
-    if (is_malformed(an->req))
-        refuse(an);
-    else if (is_all)
+    if (is_all)
         metadata_each_topic(an->snapshot, add_each, an);
     else if (an->req->version >= 12 && wants_ids(body))
         add_by_id(an);
@@ -376,6 +385,7 @@ static void fill_cluster(struct broker *b, struct request *req,
 
 void handle_describe_cluster(struct broker *b, struct request *req)
 {
+    const struct describe_cluster_request *body = req->body;
     struct describe_cluster_response *resp =
         arena_new(&req->arena, struct describe_cluster_response);
 
@@ -385,10 +395,11 @@ void handle_describe_cluster(struct broker *b, struct request *req)
     if (resp->error_code == NONE)
         fill_cluster(b, req, resp);
     else
-        resp->error_message = resp->error_code == MISMATCHED_ENDPOINT_TYPE
-                                  ? STR("The request was sent to an endpoint of type BROKER, but "
-                                        "we wanted an endpoint of type "
-                                        "CONTROLLER")
-                                  : STR("Unsupported endpoint type");
+        resp->error_message =
+            resp->error_code == MISMATCHED_ENDPOINT_TYPE
+                ? STR("The request was sent to an endpoint of type BROKER, but "
+                      "we wanted an endpoint of type "
+                      "CONTROLLER")
+                : arena_printf(&req->arena, "Unsupported endpoint type %d", body->endpoint_type);
     request_reply(req, resp);
 }

@@ -8,6 +8,7 @@
 #include "broker/meta/placement.h"
 #include "broker/request/seen.h"
 #include "common/base/err.h"
+#include "common/base/strbuf.h"
 #include "controller/controller.h"
 #include "zk/zk_brokers.h"
 #include "zk/zk_topics.h"
@@ -77,13 +78,6 @@ static int check_list(struct expansion *ex, const struct zk_brokers *brokers,
     if (as->broker_ids_count <= 0)
         return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
                       STR("A partition needs at least one replica."));
-    for (int32_t i = 0; i < as->broker_ids_count; i++) {
-        if (!is_registered(brokers, as->broker_ids[i]))
-            return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
-                          arena_printf(&ex->req->arena,
-                                       "Unknown broker(s) in replica assignment: %d.",
-                                       as->broker_ids[i]));
-    }
     if (has_duplicate(as, brokers))
         return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
                       STR("Duplicate brokers not allowed in replica assignment."));
@@ -96,12 +90,49 @@ static int check_list(struct expansion *ex, const struct zk_brokers *brokers,
     return 0;
 }
 
+static bool has_id(const int32_t *ids, int count, int32_t id)
+{
+    for (int i = 0; i < count; i++) {
+        if (ids[i] == id)
+            return true;
+    }
+    return false;
+}
+
+/* Before all else, in all lists; each is told once. */
+static int check_known(struct expansion *ex, const struct zk_brokers *brokers,
+                       const struct create_partitions_request_topic *t)
+{
+    CLEANUP(strbuf_deinit) struct strbuf list = {0};
+    int32_t unknown[100]; /* more are not told */
+    int count = 0;
+
+    for (int32_t i = 0; i < t->assignments_count; i++)
+        for (int32_t k = 0; k < t->assignments[i].broker_ids_count; k++) {
+            int32_t id = t->assignments[i].broker_ids[k];
+
+            if (is_registered(brokers, id) || has_id(unknown, count, id) ||
+                count == (int)ARRAY_LEN(unknown))
+                continue;
+            strbuf_addf(&list, "%s%d", count ? ", " : "", id);
+            unknown[count++] = id;
+        }
+    if (count == 0)
+        return 0;
+    return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
+                  arena_printf(&ex->req->arena, "Unknown broker(s) in replica assignment: %.*s.",
+                               STR_ARG(strbuf_str(&list))));
+}
+
 static int assign_by_hand(struct expansion *ex, const struct zk_brokers *brokers,
                           struct node_topic *node, int32_t old)
 {
     const struct create_partitions_request_topic *t = asked(ex, ex->at);
     int32_t wanted = node->partitions[0].replicas.count;
+    int r = check_known(ex, brokers, t);
 
+    if (r)
+        return r;
     if (t->assignments_count != t->count - old)
         return refuse(
             ex, INVALID_REPLICA_ASSIGNMENT,
@@ -109,8 +140,7 @@ static int assign_by_hand(struct expansion *ex, const struct zk_brokers *brokers
                          "Increasing the number of partitions by %d but %d assignments provided.",
                          t->count - old, t->assignments_count));
     for (int32_t i = 0; i < t->assignments_count; i++) {
-        int r = check_list(ex, brokers, &t->assignments[i], wanted);
-
+        r = check_list(ex, brokers, &t->assignments[i], wanted);
         if (r)
             return r;
         node->partitions[old + i] = (struct node_partition){

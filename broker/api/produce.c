@@ -7,6 +7,7 @@
 #include "broker/api/answers.h"
 #include "broker/meta/metadata.h"
 #include "broker/replica/delayed_produce.h"
+#include "common/base/be.h"
 #include "common/base/err.h"
 #include "common/record/batch.h"
 
@@ -27,8 +28,21 @@ static int first_batch(struct records records, struct batch *ret)
     return rest.len ? batch_next(&rest, ret) : 0;
 }
 
+/* Kafka's words for what cannot be a batch: one is at least so long, and of a known magic. */
+static const char *why_corrupt(struct arena *a, struct slice records)
+{
+    enum { SIZE_AT = 8, MAGIC_AT = 16, LEAST = 14 };
+    int32_t size = (int32_t)be32_read(records.p + SIZE_AT);
+
+    if (size < LEAST)
+        return arena_printf(a, "Record size %d is less than the minimum record overhead (%d)", size,
+                            LEAST)
+            .p;
+    return arena_printf(a, "Invalid magic found in record: %d", (int8_t)records.p[MAGIC_AT]).p;
+}
+
 /* What the first batches say of transactions, and whether they are batches at all. */
-static int16_t check_request(const struct produce_call *c)
+static int16_t check_request(const struct produce_call *c, const char **ret_message)
 {
     int64_t producer_id = NO_PRODUCER_ID;
     int16_t epoch = NO_PRODUCER_EPOCH;
@@ -38,8 +52,10 @@ static int16_t check_request(const struct produce_call *c)
         struct batch batch;
         struct records records = {.bytes = c->produce.parts[i].records};
         int r = first_batch(records, &batch);
-        if (r < 0)
+        if (r < 0) {
+            *ret_message = why_corrupt(&c->req->arena, records.bytes);
             return CORRUPT_MESSAGE;
+        }
         if (r == 0 || !batch_is_transactional(&batch))
             continue;
         is_mixed |= is_transactional && (batch_producer_id(&batch) != producer_id ||
@@ -105,10 +121,12 @@ static int check_part(const struct produce_call *c, const struct metadata_snapsh
 static void check_parts(struct produce_call *c)
 {
     const struct metadata_snapshot *CLEANUP(metadata_put_p) s = metadata_get(c->b->metadata);
-    int16_t all = check_request(c);
+    const char *message = NULL;
+    int16_t all = check_request(c, &message);
 
     for (int32_t i = 0; i < c->produce.count; i++) {
         struct produce_part *pp = &c->produce.parts[i];
+        c->messages[i] = message;
         pp->error = all ? all : check_part(c, s, pp, &c->messages[i]);
     }
 }

@@ -138,18 +138,17 @@ static void describe(struct job *j)
     struct quota_filter_part *parts =
         arena_new_array(a, struct quota_filter_part, (size_t)body->components_count);
     struct quota_list list = {0};
-    struct str message = STR_NULL;
 
     for (int32_t i = 0; i < body->components_count; i++)
         parts[i] =
             (struct quota_filter_part){body->components[i].entity_type,
                                        body->components[i].match_type, body->components[i].match};
     msg_init(&describe_client_quotas_response_desc, resp);
+    resp->error_message = STR_NULL;
     resp->error_code =
         quota_admin_describe(&(struct quota_run){.zk = call->b->zk, .a = a},
                              &(struct quota_filter){parts, body->components_count, body->strict},
                              &list, &resp->error_message);
-    resp->error_message = message;
     resp->entries_count = -1; /* null */
     if (resp->error_code == NONE)
         answer_entries(a, &list, resp);

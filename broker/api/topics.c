@@ -314,8 +314,11 @@ static bool find_topics(struct deletion *de, const struct metadata_snapshot *s)
         if (t) {
             r->name = arena_str(&de->req->arena, t->name);
             r->topic_id = t->id;
+        } else if (is_by_id) { /* one without an id either is nobody's to delete */
+            r->error_code =
+                uuid_is_zero(r->topic_id) ? TOPIC_AUTHORIZATION_FAILED : UNKNOWN_TOPIC_ID;
         } else {
-            r->error_code = is_by_id ? UNKNOWN_TOPIC_ID : UNKNOWN_TOPIC_OR_PARTITION;
+            r->error_code = UNKNOWN_TOPIC_OR_PARTITION;
         }
     }
     return true;
@@ -395,7 +398,7 @@ void handle_delete_topics(struct broker *b, struct request *req)
     else if (!b->conf->delete_topic_enable)
         refuse_all(de, req->version < 3 ? INVALID_REQUEST : TOPIC_DELETION_DISABLED, STR_NULL);
     else if (!find_topics(de, s))
-        refuse_all(de, INVALID_REQUEST, STR("You may not specify both topic name and topic id."));
+        refuse_all(de, INVALID_REQUEST, STR_NULL);
     else
         is_refused = false;
     if (is_refused) {

@@ -215,10 +215,12 @@ static int check_values(const struct topic_values *v, struct strbuf *why)
                     v->min_compaction_lag_ms, v->max_compaction_lag_ms);
         r = -EDOM;
     }
-    if (r == 0 && v->compression_gzip_level == 0) {
-        strbuf_addz(why, "Invalid value 0 for configuration compression.gzip.level: Value must be "
-                         "between 1 and 9 or equal to "
-                         "-1");
+    bool is_default = v->compression_gzip_level == -1;
+    if (r == 0 && !is_default && (v->compression_gzip_level < 1 || v->compression_gzip_level > 9)) {
+        strbuf_addf(why,
+                    "Invalid value %d for configuration compression.gzip.level: Value must be "
+                    "between 1 and 9 or equal to -1",
+                    v->compression_gzip_level);
         r = -EINVAL;
     }
     return r;

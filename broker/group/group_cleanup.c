@@ -248,7 +248,7 @@ int group_cleanup_delete_offsets(struct group_manager *m, struct str group_id,
         return r;
     begin(&t, m, g);
     take_all_out(g, &t, commits_remove, &l);
-    bool is_over = bury_if_over(m, g, &t);
+    bool is_over = l.count > 0 && bury_if_over(m, g, &t);
     end(&t);
     say_info("group %.*s: deleted offsets=%zu group_ends=%d", STR_ARG(g->id), l.count, is_over);
     return 0;

@@ -131,19 +131,19 @@ static int check_keys(struct config_alteration *c)
 
 static int check_nulls(struct run *run, struct config_alteration *c)
 {
-    CLEANUP(strbuf_deinit) struct strbuf names = {0};
+    CLEANUP(strbuf_deinit) struct strbuf message = {0};
 
     for (int32_t i = 0; i < c->edit_count; i++) {
         const struct config_edit *e = &c->edits[i];
 
         if (e->op == CONFIG_OP_DELETE || !str_is_null(e->value))
             continue;
-        strbuf_addf(&names, "%s%.*s", names.len ? ", " : "", STR_ARG(e->key));
+        strbuf_addf(&message, "%s%.*s",
+                    message.len ? ", " : "Null value not supported for : ", STR_ARG(e->key));
     }
-    if (names.len == 0)
+    if (message.len == 0)
         return 0;
-    return refuse(c, INVALID_REQUEST,
-                  arena_printf(run->a, "Null value not supported for : %s", names.s));
+    return refuse(c, INVALID_REQUEST, arena_str(run->a, strbuf_str(&message)));
 }
 
 static int apply_edits(struct run *run, struct config_alteration *c, struct config_keys keys,

@@ -191,6 +191,8 @@ static int16_t names_of(struct finding *f, const char *type, const struct quota_
 {
     struct arena *a = f->run->a;
 
+    if (p && p->match == QUOTA_EXACT && p->name.len == 0)
+        return NONE; /* nobody is called that */
     if (p && p->match != QUOTA_ANY) {
         ret->list = arena_new_array(a, struct str, 1);
         ret->list[0] = quota_name_encode(a, p->match == QUOTA_EXACT ? p->name : STR_NULL);

@@ -192,27 +192,37 @@ static bool has_duplicate(const int32_t *ids, int32_t count)
     return false;
 }
 
+static int check_lists(struct topic_creation *c)
+{
+    for (int32_t i = 0; i < c->assignment_count; i++) {
+        if (c->assignments[i].broker_count != c->assignments[0].broker_count)
+            return refuse(c, INVALID_REPLICA_ASSIGNMENT,
+                          STR("All partitions should have the same number of replicas"));
+    }
+    if (c->assignments[0].broker_count == 0)
+        return refuse(c, INVALID_REPLICA_ASSIGNMENT, STR("A partition needs at least one replica"));
+    if (c->assignments[0].broker_count > MAX_REPLICAS)
+        return refuse(c, INVALID_REPLICA_ASSIGNMENT,
+                      STR("A partition cannot have more than 1024 replicas"));
+    for (int32_t i = 0; i < c->assignment_count; i++) {
+        if (has_duplicate(c->assignments[i].brokers, c->assignments[i].broker_count))
+            return refuse(c, INVALID_REPLICA_ASSIGNMENT, STR("Duplicate replica assignment found"));
+    }
+    return 0;
+}
+
 /* A manual assignment into node, by partition. */
 static int take_assignment(struct topic_creation *c, struct node_topic *node)
 {
-    for (int32_t i = 0; i < c->assignment_count; i++) {
+    int r = check_lists(c);
+
+    for (int32_t i = 0; r == 0 && i < c->assignment_count; i++) {
         const struct topic_assignment *as = &c->assignments[i];
 
         if (as->partition < 0 || as->partition >= c->assignment_count ||
             node->partitions[as->partition].replicas.list)
             return refuse(c, INVALID_REPLICA_ASSIGNMENT,
                           STR("partitions should be a consecutive 0-based integer sequence"));
-        if (as->broker_count != c->assignments[0].broker_count)
-            return refuse(c, INVALID_REPLICA_ASSIGNMENT,
-                          STR("All partitions should have the same number of replicas"));
-        if (as->broker_count == 0)
-            return refuse(c, INVALID_REPLICA_ASSIGNMENT,
-                          STR("A partition needs at least one replica"));
-        if (as->broker_count > MAX_REPLICAS)
-            return refuse(c, INVALID_REPLICA_ASSIGNMENT,
-                          STR("A partition cannot have more than 1024 replicas"));
-        if (has_duplicate(as->brokers, as->broker_count))
-            return refuse(c, INVALID_REPLICA_ASSIGNMENT, STR("Duplicate replica assignment found"));
         node->partitions[as->partition] = (struct node_partition){
             .id = as->partition,
             .replicas = {(int32_t *)(uintptr_t)as->brokers, as->broker_count},
@@ -220,7 +230,7 @@ static int take_assignment(struct topic_creation *c, struct node_topic *node)
     }
     c->num_partitions = c->assignment_count;
     c->replication_factor = c->assignments[0].broker_count;
-    return 0;
+    return r;
 }
 
 static int place(struct run *run, struct topic_creation *c, struct node_topic *node)
@@ -261,13 +271,17 @@ static int check_config(struct run *run, struct topic_creation *c)
 
 static int check_nulls(struct run *run, struct topic_creation *c)
 {
+    CLEANUP(strbuf_deinit) struct strbuf message = {0};
+
     for (size_t i = 0; i < c->override_count; i++) {
         if (str_is_null(c->overrides[i].value))
-            return refuse(c, INVALID_CONFIG,
-                          arena_printf(run->a, "Null value not supported for topic configs: %.*s",
-                                       STR_ARG(c->overrides[i].name)));
+            strbuf_addf(&message, "%s%.*s",
+                        message.len ? "," : "Null value not supported for topic configs: ",
+                        STR_ARG(c->overrides[i].name));
     }
-    return 0;
+    if (message.len == 0)
+        return 0;
+    return refuse(c, INVALID_CONFIG, arena_str(run->a, strbuf_str(&message)));
 }
 
 /* In Kafka's order (protocol.md 11.21, 5 to 15). */

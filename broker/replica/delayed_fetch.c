@@ -132,6 +132,16 @@ static void items_of_session(struct fetch *f)
 
 /* ---- reading ---- */
 
+/* As in Kafka, only who does not get as far as the log is told of no aborted transactions. */
+static void refuse_item(struct fetch_item *item)
+{
+    partition_fetch_error(item->want.partition, item->refused ? item->refused : item->error,
+                          &item->got.data);
+    if (!item->refused)
+        item->got.data.aborted_transactions_count = -1;
+    item->got.is_settled = false;
+}
+
 static void read_items(struct fetch *f, bool is_first)
 {
     struct fetch_who who = f->who;
@@ -141,10 +151,8 @@ static void read_items(struct fetch *f, bool is_first)
     who.moves_replica = is_first;
     for (int32_t i = 0; i < f->item_count; i++) {
         struct fetch_item *item = &f->items[i];
-        int error = item->refused ? item->refused : item->error;
-        if (error) {
-            partition_fetch_error(item->want.partition, error, &item->got.data);
-            item->got.is_settled = false;
+        if (item->refused || item->error) {
+            refuse_item(item);
             continue;
         }
         struct fetch_read read = {
@@ -236,7 +244,7 @@ static void build_response(struct fetch *f)
         if (i == 0 || !same_topic(f, item - 1, item)) {
             struct fetch_response_response *t = &resp->responses[resp->responses_count++];
             struct_init(&fetch_response_response_desc, t);
-            if (f->who.version < 13)
+            if (f->who.version < 13 && !str_is_null(item->want.topic))
                 t->topic = item->want.topic;
             t->topic_id = item->want.topic_id;
             t->partitions = &parts[i];

@@ -316,7 +316,7 @@ int fetch_sessions_begin(struct fetch_sessions *c, const struct fetch_request *r
                          struct fetch_session **ret)
 {
     *ret = NULL;
-    if (who->version < 7 || req->session_epoch <= 0) {
+    if (who->version < 7 || req->session_epoch == 0 || req->session_epoch == -1) {
         remove_session(c, req->session_id);
         *ret_kind = who->version >= 7 && req->session_epoch == 0 ? FETCH_FULL : FETCH_SESSIONLESS;
         return 0;
@@ -417,7 +417,7 @@ static bool insert_session(struct fetch_sessions *c, struct fetch_session *s,
 int32_t fetch_sessions_create(struct fetch_sessions *c, const struct fetch_who *who,
                               const struct fetch_told *told, int32_t count)
 {
-    if (c->slots_per_shard == 0 || count == 0)
+    if (c->slots_per_shard == 0)
         return 0;
     struct fetch_session *s = session_new(who, clock_mono_ms(c->clock));
 

@@ -21,7 +21,7 @@ static int check_locked(const struct partition *part, const struct offsets_query
 {
     if (part->role == ROLE_OFFLINE)
         return KAFKA_STORAGE_ERROR;
-    if (q->current_leader_epoch >= 0 && q->current_leader_epoch < part->leader_epoch)
+    if (q->current_leader_epoch != -1 && q->current_leader_epoch < part->leader_epoch)
         return FENCED_LEADER_EPOCH;
     if (q->current_leader_epoch > part->leader_epoch)
         return UNKNOWN_LEADER_EPOCH;
@@ -164,8 +164,7 @@ int offsets_end_of_epoch(struct replica_manager *m, const struct offsets_query *
     int r = look_at(m, q, &v);
     if (r)
         return r;
-    if (epoch >= 0)
-        log_end_offset_for_epoch(v.part->log, epoch, ret_epoch, ret_offset);
+    log_end_offset_for_epoch(v.part->log, epoch, ret_epoch, ret_offset);
     partition_unref(v.part);
     return 0;
 }

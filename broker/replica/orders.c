@@ -319,10 +319,8 @@ void orders_leader_and_isr(struct replica_manager *m, const struct leader_and_is
         tell_coordinators(m, &l);
     }
     ret->error_code = (int16_t)error;
-    for (int32_t i = 0; error == STALE_BROKER_EPOCH && i < l.count; i++)
+    for (int32_t i = 0; error && i < l.count; i++)
         l.v[i].error = error;
-    if (error == STALE_CONTROLLER_EPOCH)
-        l.count = 0;
     if (version < 5)
         answer_flat(&l, a, ret);
     else

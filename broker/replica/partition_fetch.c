@@ -22,6 +22,13 @@ void partition_fetch_error(int32_t partition, int error, struct fetch_response_p
     ret->records.bytes = slice_of("", 0);
 }
 
+/* Of a partition that is here: its aborted transactions are not known, rather than none. */
+static void fail(const struct fetch_want *want, int error, struct fetch_response_partition *ret)
+{
+    partition_fetch_error(want->partition, error, ret);
+    ret->aborted_transactions_count = -1;
+}
+
 static int check_epoch(const struct partition *part, int32_t current_leader_epoch)
 {
     if (current_leader_epoch < 0 || current_leader_epoch == part->leader_epoch)
@@ -187,8 +194,9 @@ static enum outcome prepare(struct partition *part, const struct fetch_who *who,
     if (r == 0 && fetch_is_replica(who) && !remote_list_find(&part->remotes, who->replica_id))
         r = want->current_leader_epoch >= 0 ? UNKNOWN_LEADER_EPOCH : NOT_LEADER_OR_FOLLOWER;
     if (r) {
-        partition_fetch_error(want->partition, r, d);
-        if (who->version >= 16) { /* KIP-951 */
+        fail(want, r, d);
+        bool has_moved = r == NOT_LEADER_OR_FOLLOWER || r == FENCED_LEADER_EPOCH;
+        if (who->version >= 16 && has_moved) { /* KIP-951 */
             d->current_leader.leader_id = part->leader;
             d->current_leader.leader_epoch = part->leader_epoch;
         }
@@ -200,7 +208,7 @@ static enum outcome prepare(struct partition *part, const struct fetch_who *who,
         return OUTCOME_DONE;
     }
     if (r || want->offset < ret_sample->start || want->offset > ret_sample->end) {
-        partition_fetch_error(want->partition, OFFSET_OUT_OF_RANGE, d);
+        fail(want, OFFSET_OUT_OF_RANGE, d);
         return OUTCOME_ERROR;
     }
     set_offsets(d, ret_sample);
@@ -217,15 +225,15 @@ static enum outcome prepare(struct partition *part, const struct fetch_who *who,
 /* A first batch that does not fit is left out, but before version 3, whose clients ask for more
  * then. */
 static int read_records(struct partition *part, const struct fetch_who *who,
-                        const struct log_read_opts *opts, struct records *ret)
+                        const struct log_read_opts *opts, struct records *ret, bool *ret_is_left)
 {
     struct log_read got = {0};
 
     if (opts->offset >= opts->upper_offset || (opts->max_bytes == 0 && !opts->min_one_batch))
         return 0;
     int r = log_read(part->log, opts, &got);
-    bool is_useful = records_len(got.records) > 0 && (!got.is_first_batch_cut || who->version < 3);
-    if (r == 0 && is_useful)
+    *ret_is_left = r == 0 && got.is_first_batch_cut && who->version >= 3;
+    if (r == 0 && records_len(got.records) > 0 && !*ret_is_left)
         *ret = got.records;
     else
         file_unref(got.records.file);
@@ -260,9 +268,10 @@ static int read_all(struct partition *part, const struct fetch_read *read,
 
     for (int i = 0; i < TRIES; i++) {
         uint32_t version = is_read_committed ? log_version(part->log) : 0;
-        int r = read_records(part, read->who, opts, &d->records);
+        bool is_left = false;
+        int r = read_records(part, read->who, opts, &d->records, &is_left);
 
-        if (r != 0 || !is_read_committed)
+        if (r != 0 || !is_read_committed || is_left)
             return r;
         r = add_aborted(part, read->want, opts->upper_offset, read->arena, d);
         if (r != 0 || log_version(part->log) == version)
@@ -299,7 +308,7 @@ void partition_fetch(struct partition *part, const struct fetch_read *read, stru
     if (r == 0)
         return;
     file_unref(d->records.file);
-    partition_fetch_error(want->partition, partition_io_error(part, r, "read"), d);
+    fail(want, partition_io_error(part, r, "read"), d);
     ret->is_settled = false;
 }
 

@@ -223,7 +223,7 @@ void epochs_end_offset(const struct epochs *e, int32_t epoch, int64_t log_end, i
 {
     *ret_epoch = -1;
     *ret_offset = -1;
-    if (epoch < 0 || epoch > epochs_latest(e))
+    if (epoch == -1 || e->count == 0 || epoch > epochs_latest(e))
         return;
     if (epoch == epochs_latest(e)) {
         *ret_epoch = epoch;

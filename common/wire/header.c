@@ -34,7 +34,7 @@ int16_t request_header_version(int16_t key, int16_t version)
 
     if (key == API_CONTROLLED_SHUTDOWN && version == 0)
         return HEADER_WITHOUT_CLIENT_ID;
-    if (key == API_API_VERSIONS && !api_has_version(key, version))
+    if (key == API_API_VERSIONS && version > api->max_version)
         return HEADER_FLEXIBLE; /* from a newer client: it would use the newest header */
     return api && version >= api->flexible_since ? HEADER_FLEXIBLE : HEADER_CLASSIC;
 }

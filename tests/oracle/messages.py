@@ -100,7 +100,8 @@ class Reader:
         self.version, self.flexible, self.data, self.at = version, version >= message.flexible, data, 0
 
     def take(self, n):
-        assert self.at + n <= len(self.data), "the answer is too short"
+        if n < 0 or self.at + n > len(self.data):
+            raise ValueError("the message is too short")
         self.at += n
         return self.data[self.at - n:self.at]
 
@@ -133,7 +134,7 @@ class Reader:
             return self.number(NUMBERS[field.type])
         n = self.length(field.classic, field.type != "str")
         data = None if n < 0 else self.take(n)
-        return data.decode() if field.type == "str" and data is not None else data
+        return data.decode(errors="backslashreplace") if field.type == "str" and data is not None else data
 
     def fields(self, s):
         out = {f.name: self.value(f) for f in s.fields if lives(f, self.version) and f.tag is None}
@@ -148,11 +149,42 @@ class Reader:
         return out
 
 
+def encode_header(api, version, correlation_id=7, client_id="oracle"):
+    request, header = MESSAGES[api, "request"], MESSAGES["RequestHeader", "header"]
+    old = api == "ControlledShutdown" and version == 0
+    w = Writer(header, 0 if old else 2 if version >= request.flexible else 1)
+    w.fields(header.root, {"request_api_key": request.key, "request_api_version": version,
+                           "correlation_id": correlation_id, "client_id": client_id})
+    return w.out
+
+
+def encode_body(api, version, body):
+    w = Writer(MESSAGES[api, "request"], version)
+    w.fields(MESSAGES[api, "request"].root, body)
+    return w.out
+
+
+def encode_request(api, version, body):
+    """Header and body, without the four bytes of its length."""
+    return encode_header(api, version) + encode_body(api, version, body)
+
+
+def decode_response(api, version, answer):
+    response = MESSAGES[api, "response"]
+    skip = 5 if version >= response.flexible and api != "ApiVersions" else 4
+    r = Reader(response, version, answer[skip:])
+    out = r.fields(response.root)
+    if r.at != len(r.data):
+        raise ValueError("the answer is too long")
+    return out
+
+
 class Peer:
     """A connection to one broker."""
 
     def __init__(self, host, port, seconds=20):
         self.socket = socket.create_connection((host, port), seconds)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __enter__(self):
         return self
@@ -169,24 +201,24 @@ class Peer:
             data += more
         return data
 
-    def ask(self, api, version, body):
-        """The answer as a dict; "closed" where the broker closes the connection instead."""
-        request, response = MESSAGES[api, "request"], MESSAGES[api, "response"]
-        header = MESSAGES["RequestHeader", "header"]
-        old = api == "ControlledShutdown" and version == 0
-        h = Writer(header, 0 if old else 2 if version >= request.flexible else 1)
-        h.fields(header.root, {"request_api_key": request.key, "request_api_version": version, "correlation_id": 7,
-                               "client_id": "oracle"})
-        w = Writer(request, version)
-        w.fields(request.root, body)
-        data = h.out + w.out
+    def send(self, data):
+        """A frame of these bytes; a connection that was closed shows when the answer is read."""
         try:
             self.socket.sendall(struct.pack(">i", len(data)) + data)
-            answer = self.exactly(struct.unpack(">i", self.exactly(4))[0])
-        except (ConnectionError, TimeoutError) as e:
-            return "closed" if isinstance(e, ConnectionError) else "no answer"
-        skip = 5 if version >= response.flexible and api != "ApiVersions" else 4
-        r = Reader(response, version, answer[skip:])
-        out = r.fields(response.root)
-        assert r.at == len(r.data), "the answer is too long"
-        return out
+        except ConnectionError:
+            pass
+
+    def receive(self):
+        """The bytes of the next answer; "closed" where the broker closes the connection instead."""
+        try:
+            return self.exactly(struct.unpack(">i", self.exactly(4))[0])
+        except ConnectionError:
+            return "closed"
+        except TimeoutError:
+            return "no answer"
+
+    def ask(self, api, version, body):
+        """The answer as a dict; "closed" where the broker closes the connection instead."""
+        self.send(encode_request(api, version, body))
+        answer = self.receive()
+        return answer if isinstance(answer, str) else decode_response(api, version, answer)

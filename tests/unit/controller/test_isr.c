@@ -83,6 +83,9 @@ START_TEST(each_reason_to_refuse_has_its_code)
     ck_assert_int_eq(ask(&f, (struct ask){.broker_id = 7}), STALE_BROKER_EPOCH);
     ck_assert_int_eq(ask(&f, (struct ask){.epoch_offset = 1}), STALE_BROKER_EPOCH);
     ck_assert_int_eq(ask(&f, (struct ask){.epoch_offset = -1}), STALE_BROKER_EPOCH);
+    ck_assert_int_eq(
+        ask(&f, (struct ask){.partition_epoch = 1, .isr = {1}, .isr_count = 1, .recovery = -128}),
+        UNKNOWN_SERVER_ERROR);
     ck_assert_int_eq(ask(&f, (struct ask){.unknown_id = true}), UNKNOWN_TOPIC_ID);
     ck_assert_int_eq(ask(&f, (struct ask){.partition = 5}), UNKNOWN_TOPIC_OR_PARTITION);
     ck_assert_int_eq(ask(&f, (struct ask){.partition_epoch = 2}), NOT_CONTROLLER);

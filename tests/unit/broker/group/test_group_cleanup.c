@@ -238,6 +238,19 @@ START_TEST(offsets_are_deleted_where_nobody_reads_them)
 }
 END_TEST
 
+START_TEST(empty_group_stays_where_nothing_is_deleted)
+{
+    struct fake_join j;
+    struct offset_deletion unknown = {STR("t"), 1, UNKNOWN_TOPIC_OR_PARTITION};
+
+    begin();
+    group_node_join(&n, &j, "new", (struct joining){.must_know_id = true});
+    ck_assert_int_eq(group_cleanup_delete_offsets(n.m, STR("new"), &unknown, 1), 0);
+    ck_assert(is_there("new"));
+    end();
+}
+END_TEST
+
 START_TEST(offsets_of_active_groups_are_deleted_by_what_they_are)
 {
     struct fake_join j;
@@ -329,6 +342,6 @@ TEST_MAIN("broker/group/group_cleanup", group_that_only_commits_loses_each_offse
           cleaner_looks_by_itself, deleted_group_is_gone_for_good,
           commit_under_way_is_deleted_for_whoever_loads_it,
           call_that_found_a_group_before_it_was_deleted_is_refused,
-          offsets_are_deleted_where_nobody_reads_them,
+          offsets_are_deleted_where_nobody_reads_them, empty_group_stays_where_nothing_is_deleted,
           offsets_of_active_groups_are_deleted_by_what_they_are, offsets_go_with_their_topic,
           group_ends_with_its_last_offset, many_offsets_go_in_several_batches)

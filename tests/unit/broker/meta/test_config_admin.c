@@ -197,6 +197,8 @@ START_TEST(topics_are_refused_as_kafka_does)
           UNKNOWN_TOPIC_OR_PARTITION, "The topic 'no' does not exist.");
     check((struct step){RESOURCE_TOPIC, "t", CONFIG_OP_SET, "retention.ms", NULL, false},
           INVALID_REQUEST, "Null value not supported for : retention.ms");
+    check((struct step){RESOURCE_TOPIC, "t", CONFIG_OP_SET, "", NULL, false}, INVALID_REQUEST,
+          "Null value not supported for : ");
     check((struct step){RESOURCE_TOPIC, "t", CONFIG_OP_APPEND, "retention.ms", "5", false},
           INVALID_CONFIG, "Config value append is not allowed for config key: retention.ms");
     check((struct step){RESOURCE_TOPIC, "t", CONFIG_OP_APPEND, "foo", "5", false},

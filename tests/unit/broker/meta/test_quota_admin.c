@@ -220,9 +220,11 @@ START_TEST(filters_find_what_they_mean)
     const struct quota_filter_part default_user = {STR("user"), QUOTA_DEFAULT, STR_NULL};
     const struct quota_filter_part client = {STR("client-id"), QUOTA_EXACT, STR("c")};
     const struct quota_filter_part ip = {STR("ip"), QUOTA_ANY, STR_NULL};
+    const struct quota_filter_part nobody = {STR("user"), QUOTA_EXACT, STR("")};
     const struct quota_filter_part pair[] = {user_a, client};
 
     fill();
+    check_found(&nobody, 1, false, "");
     check_found(NULL, 0, false, "123456");
     check_found(NULL, 0, true, "");
     check_found(&user_a, 1, false, "14");

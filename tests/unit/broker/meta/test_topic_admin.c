@@ -169,6 +169,30 @@ START_TEST(each_check_has_its_code)
 }
 END_TEST
 
+START_TEST(refusals_name_the_first_fault_and_all_nulls)
+{
+    const int32_t twice[] = {1, 1}, one[] = {1};
+    const struct topic_assignment gaps[] = {{1, one, 1}, {3, twice, 2}};
+    const struct topic_override unset[] = {{STR("a"), STR_NULL}, {STR(""), STR_NULL}};
+
+    start("");
+    struct topic_creation uneven = create((struct topic_creation){.name = STR("t"),
+                                                                  .num_partitions = -1,
+                                                                  .replication_factor = -1,
+                                                                  .assignments = gaps,
+                                                                  .assignment_count = 2});
+    ck_assert_int_eq(uneven.error, INVALID_REPLICA_ASSIGNMENT); /* that they have gaps comes last */
+    ck_assert(str_eqz(uneven.message, "All partitions should have the same number of replicas"));
+    struct topic_creation nulls = create((struct topic_creation){.name = STR("t"),
+                                                                 .num_partitions = 1,
+                                                                 .replication_factor = 1,
+                                                                 .overrides = unset,
+                                                                 .override_count = 2});
+    ck_assert_int_eq(nulls.error, INVALID_CONFIG);
+    ck_assert(str_eqz(nulls.message, "Null value not supported for topic configs: a,"));
+}
+END_TEST
+
 START_TEST(names_that_are_taken_collide_or_go_are_refused)
 {
     struct topic_creation pair[2] = {automatic("x.y", 1, 1), automatic("x_y", 1, 1)};
@@ -256,6 +280,7 @@ END_TEST
 
 TEST_MAIN("broker/meta/topic_admin", a_topic_is_written_with_its_settings_and_an_id,
           defaults_come_from_the_broker, each_check_has_its_code,
+          refusals_name_the_first_fault_and_all_nulls,
           names_that_are_taken_collide_or_go_are_refused, a_dry_run_checks_and_writes_nothing,
           a_thousand_topics_take_a_few_round_trips, without_a_controller_nothing_is_made,
           settings_left_behind_are_replaced, a_topic_on_demand_answers_what_metadata_tells)

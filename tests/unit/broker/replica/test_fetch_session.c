@@ -128,6 +128,8 @@ START_TEST(epochs_are_counted)
     ck_assert_int_eq(next(id, 1), -INVALID_FETCH_SESSION_EPOCH);
     ck_assert_int_eq(next(id == 1 ? 2 : 1, 1), -FETCH_SESSION_ID_NOT_FOUND);
     ck_assert_int_eq(next(0, 1), -FETCH_SESSION_ID_NOT_FOUND);
+    /* Only 0 and -1 are no session's. */
+    ck_assert_int_eq(next(id, -2), -INVALID_FETCH_SESSION_EPOCH);
     end();
 }
 END_TEST
@@ -263,6 +265,25 @@ START_TEST(slots_are_given_up_by_kafkas_rules)
 }
 END_TEST
 
+START_TEST(session_may_begin_without_a_partition)
+{
+    begin(1000);
+    struct node_fetch *f = request(0, 0);
+    node_fetch_start(&node, f);
+    ck_assert(f->is_done);
+    int32_t id = f->fetch.response.session_id;
+    ck_assert_int_gt(id, 0);
+    node_fetch_free(f);
+    f = request(id, 1);
+    node_fetch_add(f, "a", 0, 0);
+    node_fetch_start(&node, f);
+    ck_assert_int_eq(f->fetch.response.session_id, id);
+    ck_assert_int_eq(f->fetch.response.responses_count, 1);
+    node_fetch_free(f);
+    end();
+}
+END_TEST
+
 START_TEST(without_slots_every_fetch_is_full)
 {
     begin(7);
@@ -275,4 +296,5 @@ TEST_MAIN("broker/replica/fetch_session", answers_only_what_has_news, epochs_are
           names_and_ids_do_not_mix, forgotten_partitions_are_gone_and_the_last_one_ends_it,
           wait_ends_with_news_of_any_partition, errors_are_told_each_time_and_recovery_once,
           used_twice_at_once_the_first_is_refused, idle_follower_is_in_step_when_records_come,
-          slots_are_given_up_by_kafkas_rules, without_slots_every_fetch_is_full)
+          slots_are_given_up_by_kafkas_rules, session_may_begin_without_a_partition,
+          without_slots_every_fetch_is_full)

@@ -134,6 +134,8 @@ START_TEST(epochs_and_roles_are_checked)
     struct offsets_query q = query(OFFSETS_LATEST, -1);
     q.current_leader_epoch = 2;
     ck_assert_int_eq(offsets_find(node.m, &q, &found), FENCED_LEADER_EPOCH);
+    q.current_leader_epoch = -2; /* only -1 says nothing */
+    ck_assert_int_eq(offsets_find(node.m, &q, &found), FENCED_LEADER_EPOCH);
     q.current_leader_epoch = 4;
     ck_assert_int_eq(offsets_find(node.m, &q, &found), UNKNOWN_LEADER_EPOCH);
     order(2, 4);

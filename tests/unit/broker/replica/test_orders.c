@@ -84,7 +84,7 @@ START_TEST(older_controller_is_refused_as_a_whole)
 }
 END_TEST
 
-START_TEST(older_broker_epoch_is_refused_on_every_partition)
+START_TEST(older_epoch_is_refused_on_every_partition)
 {
     struct arena CLEANUP(arena_deinit) a = {0};
     struct leader_and_isr_request req;
@@ -107,6 +107,11 @@ START_TEST(older_broker_epoch_is_refused_on_every_partition)
     req.broker_epoch = 101;
     orders_leader_and_isr(node.m, &req, 7, &a, &resp);
     ck_assert_int_eq(resp.error_code, 0);
+    req.controller_epoch = 0;
+    orders_leader_and_isr(node.m, &req, 7, &a, &resp);
+    ck_assert_int_eq(resp.error_code, STALE_CONTROLLER_EPOCH);
+    ck_assert_int_eq(resp.topics_count, 1);
+    ck_assert_int_eq(resp.topics[0].partition_errors[0].error_code, STALE_CONTROLLER_EPOCH);
     node.broker_epoch = 1;
     end();
 }
@@ -262,7 +267,7 @@ START_TEST(restarted_replica_finds_its_log_and_watermark)
 END_TEST
 
 TEST_MAIN("broker/replica/orders", only_a_greater_leader_epoch_is_obeyed,
-          older_controller_is_refused_as_a_whole, older_broker_epoch_is_refused_on_every_partition,
+          older_controller_is_refused_as_a_whole, older_epoch_is_refused_on_every_partition,
           replica_that_is_not_assigned_is_unknown, dead_leader_is_not_followed_but_the_log_is_made,
           other_topic_of_the_same_name_is_kept_out, topic_id_is_added_at_the_same_epoch,
           stop_replica_checks_the_epoch_but_for_the_sentinels, deleted_topic_can_come_back,

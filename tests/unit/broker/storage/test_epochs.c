@@ -120,10 +120,12 @@ START_TEST(the_end_offset_of_an_epoch)
     CLEANUP(free_epochs_p) struct epochs *e = fresh();
 
     check_end(e, 0, -1, -1);
+    check_end(e, -2, -1, -1);
     epochs_assign_unflushed(e, 2, 10);
     epochs_assign_unflushed(e, 4, 20);
     epochs_assign_unflushed(e, 7, 30);
     check_end(e, -1, -1, -1);
+    check_end(e, -2, -2, 10); /* as for any that is older than the first */
     check_end(e, 8, -1, -1);
     check_end(e, 7, 7, 100);
     check_end(e, 6, 4, 30);

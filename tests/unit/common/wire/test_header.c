@@ -14,6 +14,8 @@ START_TEST(header_version_follows_the_flexible_versions)
     ck_assert_int_eq(response_header_version(API_METADATA, 8), 0);
     ck_assert_int_eq(response_header_version(API_METADATA, 9), 1);
     ck_assert_int_eq(request_header_version(API_SASL_HANDSHAKE, 1), 1);
+    ck_assert_int_eq(request_header_version(API_API_VERSIONS, 99), 2);
+    ck_assert_int_eq(request_header_version(API_API_VERSIONS, -1), 1);
     ck_assert_int_eq(response_header_version(API_OFFSET_DELETE, 0), 0);
 }
 END_TEST

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""judge - the same requests to a cluster of ours and to one of Kafka 3.9; their answers must be the same, field by field
+
+    tests/oracle/wire/judge.py [--seed N] [--blocks N] [--port P] [--only API,API] [--verbose]
+    tests/oracle/wire/judge.py --seed N --at BLOCK.NUMBER      that exchange again, with what came before it in its block
+
+A block is a sequence of random exchanges about topics and groups of its own, so that each block can be had alone. Ends
+with one line of counts.
+"""
+
+import argparse
+import collections
+import random
+import re
+import sys
+import time
+
+from compare import Normal, differences
+from generate import Exchange
+from known import is_known
+from messages import MESSAGES, decode_response, encode_request
+from sides import Sides, Trouble, poll
+from talk import MORE, SCENARIOS, Talk
+from world import World
+
+import of_admin  # noqa: F401, E402
+import of_frames  # noqa: F401, E402
+import of_groups  # noqa: F401, E402
+import of_logs  # noqa: F401, E402
+
+PER_BLOCK = 200
+LEADER_NOT_AVAILABLE, INVALID_TOPIC_EXCEPTION = 5, 17
+SHOWN = 3  # of each kind of difference
+
+
+def learn(sides, exchange, answers):
+    """What later requests of a block may refer to: what both have told."""
+    if not all(isinstance(a, dict) for a in answers):
+        return
+    field = {"JoinGroup": "member_id", "Fetch": "session_id"}.get(exchange.api)
+    if not field or not all(a.get(field) for a in answers):
+        return
+    key = ("member", exchange.body["group_id"]) if exchange.api == "JoinGroup" else ("session",)
+    for side, answer in zip(sides.both, answers):
+        side.known[key] = answer[field]
+
+
+def is_making_topics(answers):
+    return any(t.get("error_code") == LEADER_NOT_AVAILABLE for a in answers if isinstance(a, dict)
+               for t in a.get("topics") or () if isinstance(t, dict))
+
+
+def short(what, most=3000):
+    """In one line; long repetitions are told by their number."""
+    if isinstance(what, list) and what and isinstance(what[0], dict):
+        what = [v.get("name", v) for v in what] if len(what) > 20 else what
+    text = re.sub(r"(.)\1{20,}", lambda m: f"{m[1]}*{len(m[0])}", str(what))
+    return text if len(text) <= most else text[:most] + "..."
+
+
+def shared(answer, keys):
+    """Without the APIs that only one of them has, which are told once."""
+    if isinstance(answer, dict) and "api_keys" in answer:
+        answer["api_keys"] = [k for k in answer["api_keys"] if k["api_key"] in keys]
+    return answer
+
+
+class Judge:
+    def __init__(self, sides, options):
+        self.sides, self.options = sides, options
+        self.normals = [Normal(side) for side in sides.both]
+        self.count, self.keys, self.names, self.known, self.kinds, self.answers = 0, set(), [], collections.Counter(), collections.Counter(), collections.Counter()
+
+    def api_versions(self):
+        """What both serve: {API: (least, most version)}; says what differs."""
+        kafka, ours = ({k["api_key"]: (k["min_version"], k["max_version"]) for k in
+                        side.ask("ApiVersions", 3, {"client_software_name": "oracle", "client_software_version": "1"})["api_keys"]}
+                       for side in self.sides.both)
+        names = {m.key: m.name for m in MESSAGES.values() if m.kind == "request"}
+        missing = [names[k] for k in sorted(kafka) if k not in ours]
+        print(f"of Kafka's {len(kafka)} APIs {len(missing)} are missing here: {', '.join(missing) or 'none'}")
+        for key in sorted(ours):
+            self.count += 1
+            if kafka.get(key) != ours[key]:
+                self.differs("ApiVersions", (f"{names[key]}: versions", kafka.get(key), ours[key]), "the list")
+        self.keys = {k for k in ours if k in kafka}
+        self.apis = {names[k]: ours[k] for k in self.keys}
+
+    def differs(self, api, difference, where, exchange=""):
+        path, kafka, ours = difference
+        codes = f" {kafka} {ours}" if isinstance(kafka, int) and isinstance(ours, int) else ""
+        kind = f"{api}: {path}{codes}"
+        self.kinds[kind] += 1
+        if self.kinds[kind] <= SHOWN:
+            print(f"differs at {where}: {kind}\n  {short(exchange)}\n  Kafka: {short(kafka)}\n  ours:  {short(ours)}",
+                  flush=True)
+
+    def decoded(self, side, exchange, answer):
+        if isinstance(answer, str):
+            return answer
+        version = exchange.version
+        try:
+            out = decode_response(exchange.api, version, answer)
+        except (ValueError, IndexError) as e:
+            return f"not decoded: {e}: {answer.hex()}"
+        return out
+
+    def exchange(self, exchange, where):
+        """Both answers, Kafka's first; None where it did not take place."""
+        requests = [exchange.bytes(side.known) for side in self.sides.both]
+        if None in requests:
+            return None
+        for side, data in zip(self.sides.both, requests):
+            side.send(data)
+            if not exchange.has_answer():
+                side.send(encode_request("ApiVersions", 0, {}))
+        raw = [side.receive() for side in self.sides.both]
+        if not exchange.has_answer():
+            raw = [r if isinstance(r, str) else "goes on" for r in raw]
+        answers = self.compare_raw(exchange, raw, where)
+        if exchange.api in ("CreateTopics", "CreatePartitions", "DeleteTopics") or is_making_topics(answers):
+            self.settle()
+        return answers
+
+    def compare_raw(self, exchange, raw, where):
+        answers = [self.decoded(*x) for x in zip(self.sides.both, (exchange,) * 2, raw)]
+        learn(self.sides, exchange, answers)
+        kafka, ours = (n.value(shared(a, self.keys)) for n, a in zip(self.normals, answers))
+        self.count += 1
+        if self.options.verbose:
+            print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
+        for difference in differences(kafka, ours)[:1]:
+            rule = is_known(exchange.api, exchange.asked, difference)
+            if rule:
+                self.known[f"{rule}: {exchange.api}: {difference[0]}"] += 1
+            else:
+                self.differs(exchange.api, difference, where, exchange)
+        return answers
+
+    def compare_text(self, what, answers, where):
+        self.count += 1
+        if answers[0] != answers[1]:
+            self.differs("bytes", (what, *answers), where)
+
+    def settle(self):
+        """Topics are made and go a little after their request was answered, in each cluster at its own pace."""
+        def is_settled():
+            seen = [side.ask("Metadata", 1, {"topics": None})["topics"] for side in self.sides.both]
+            views = [sorted((t["name"], len(t["partitions"]), [p["leader_id"] for p in t["partitions"]], t["error_code"])
+                            for t in topics) for topics in seen]
+            return views[0] == views[1] and all(map(self.is_gone, self.sides.both))
+        try:
+            poll("topics should settle", 5, is_settled)
+        except Trouble:
+            pass  # a difference, which the next answers will tell
+
+    def is_gone(self, side):
+        """Whether none of the topics of this block waits for its end."""
+        names = self.names
+        answer = side.ask("CreatePartitions", 1, {"topics": [{"name": n, "count": 1, "assignments": None} for n in names],
+                                                  "timeout_ms": 1000, "validate_only": True})
+        return all(r["error_code"] != INVALID_TOPIC_EXCEPTION for r in answer["results"])
+
+    def scenario(self, function):
+        talk = Talk(self, function.__name__)
+        self.names = []
+        started = time.monotonic()
+        function(talk)
+        for side in self.sides.both:
+            World.clear(side)
+        print(f"{function.__name__}: {talk.count} steps, {time.monotonic() - started:.1f} s", flush=True)
+
+    def block(self, number, apis, upto=PER_BLOCK):
+        rng = random.Random(f"{self.options.seed}/{number}")
+        world = World(number, rng)
+        self.names = world.made + world.new
+        for side in self.sides.both:
+            world.prepare(side)
+        done = 0
+        while done < upto:
+            self.exchange(Exchange.random(world, apis), f"seed {self.options.seed}, {number}.{done}")
+            done += 1
+        for side in self.sides.both:
+            world.clear(side)
+
+
+def play(judge, options):
+    judge.api_versions()
+    scenarios = [f for f in SCENARIOS + (MORE if options.full else []) if options.scenario in (None, f.__name__)]
+    for function in () if options.at or options.only or options.first else scenarios:
+        judge.scenario(function)
+    if options.scenario:
+        return
+    apis = {k: v for k, v in judge.apis.items() if not options.only or k in options.only.split(",")}
+    if options.at:
+        block, number = map(int, options.at.split("."))
+        judge.block(block, apis, number + 1)
+        return
+    for number in range(options.first, options.first + options.blocks):
+        judge.block(number, apis)
+
+
+def run(options):
+    with Sides(options.port, options.keep) as sides:
+        judge = Judge(sides, options)
+        play(judge, options)
+    for kind, count in judge.kinds.most_common():
+        print(f"{count:6d} {kind}")
+    for rule, count in judge.known.most_common():
+        print(f"{count:6d} known: {rule}")
+    failed = sum(judge.kinds.values())
+    print(f"{judge.count - failed} passed, {failed} failed, 0 skipped")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--blocks", type=int, help="2; 250 with --full")
+    parser.add_argument("--first", type=int, default=0, help="the first block")
+    parser.add_argument("--full", action="store_true", help="50,000 exchanges, and the scenarios that take long")
+    parser.add_argument("--at", metavar="BLOCK.NUMBER")
+    parser.add_argument("--scenario", metavar="NAME", help="only this one")
+    parser.add_argument("--only", metavar="API,API")
+    parser.add_argument("--port", type=int, default=28000)
+    parser.add_argument("--keep", metavar="DIR", help="leave the clusters' files there")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    if options.blocks is None:
+        options.blocks = 250 if options.full else 2
+    sys.exit(1 if run(options) else 0)
+
+
+if __name__ == "__main__":
+    main()
