@@ -37,6 +37,21 @@ class Member(Program):
             yield generation, said
 
 
+def coordinator(cluster, group):
+    """The broker that coordinates a group, once there is one."""
+    def found():
+        for number in cluster.numbers:
+            try:
+                with cluster.connect(number, 5) as c:
+                    code, broker = c.coordinator(group)
+            except OSError:
+                continue
+            if code == 0:
+                return broker
+        return None
+    return poll(f"a coordinator of {group}", found)
+
+
 class Group:
     """Members of one group, all reading the topic that a load is written to."""
 
@@ -76,17 +91,7 @@ class Group:
 
     def ask_coordinator(self):
         """The broker that coordinates the group, once there is one."""
-        def found():
-            for number in self.cluster.numbers:
-                try:
-                    with self.cluster.connect(number, 5) as c:
-                        code, broker = c.coordinator(self.name)
-                except OSError:
-                    continue
-                if code == 0:
-                    return broker
-            return None
-        return poll(f"a coordinator of {self.name}", found)
+        return coordinator(self.cluster, self.name)
 
     def committed(self):
         """{partition: offset}."""

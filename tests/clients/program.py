@@ -1,4 +1,4 @@
-"""Programs by others on the libraries that they are made of: fetched, built, started; skipped where they cannot be had."""
+"""Programs on libraries by others: fetched, built, started; the test is skipped where they cannot be had."""
 
 import os
 import shutil
@@ -48,6 +48,21 @@ def javac(into, classpath, *sources):
 def java(classpath, main, *args, memory="128m"):
     return ["java", f"-Xmx{memory}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
             f"-Dlog4j.configuration=file:{ROOT}/deploy/local/kafka-log4j.properties", "-cp", classpath, main, *args]
+
+
+def go(name, folder):
+    """The program that a folder of Go is."""
+    program = f"{BUILD}/{name}"
+    must(["go", "build", "-o", program, "."], name, cwd=folder)
+    return program
+
+
+def npm(name, folder):
+    """A copy of the folder, with the modules that it names."""
+    place = f"{BUILD}/{name}"
+    shutil.copytree(folder, place, dirs_exist_ok=True)
+    must(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], name, cwd=place)
+    return place
 
 
 class Program:

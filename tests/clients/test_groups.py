@@ -1,14 +1,13 @@
 """Consumer groups of clients by others: members come, go and die, brokers restart, and nothing is passed over."""
 
 import random
-import shutil
 import sys
 
 import pytest
 
 from cluster import Load
 from group import Group
-from program import BUILD, HERE, java, javac, kafka_libs, must
+from program import BUILD, HERE, go, java, javac, kafka_libs, npm
 
 MEMBERS = f"{HERE}/members"
 SETS = ("min.insync.replicas=2", "offsets.topic.num.partitions=5", "group.initial.rebalance.delay.ms=500")
@@ -41,16 +40,11 @@ def java_member():
 
 
 def franz_go():
-    program = f"{BUILD}/go-member"
-    must(["go", "build", "-o", program, "."], "franz-go", cwd=f"{MEMBERS}/go")
-    return [program]
+    return [go("franz-go-member", f"{MEMBERS}/go")]
 
 
 def kafkajs():
-    place = f"{BUILD}/node"
-    shutil.copytree(f"{MEMBERS}/node", place, dirs_exist_ok=True)
-    must(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], "kafkajs", cwd=place)
-    return ["node", f"{place}/member.js"]
+    return ["node", f"{npm('kafkajs-member', f'{MEMBERS}/node')}/member.js"]
 
 
 def available(*programs):

@@ -1,4 +1,4 @@
-"""Kafka's Java client of all ages, through the death of a leader: what each acknowledged is processed by each of them."""
+"""Kafka's Java client of all ages, through the death of a leader: what one acknowledged, each processes."""
 
 import os
 
@@ -6,7 +6,7 @@ import os
 from program import BUILD, HERE, jars, java, javac, kafka_libs
 from workers import Crew
 
-SETS = ("min.insync.replicas=2", "offsets.topic.num.partitions=5", "group.initial.rebalance.delay.ms=0")
+SETS = ("min.insync.replicas=2", "offsets.topic.num.partitions=5")
 NEWEST = "4.4.0"
 # With --full. 0.8.2: no consumer, 0.9: messages v0, 0.10: v1, 0.11: v2, 1.0 and later: requests change, not messages.
 IN_CI = ("0.8.2.2", "0.9.0.1", "0.10.2.2", "0.11.0.3", "2.0.1", NEWEST)

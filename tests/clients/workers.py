@@ -1,4 +1,4 @@
-"""Producers and groups of all kinds on one topic, through the death of a leader: each record is processed by each group.
+"""Producers and groups of all kinds on one topic, through the death of a leader: each group processes each record.
 
 README.md says what a worker is told and what it says.
 """
@@ -12,6 +12,7 @@ class Worker(Program):
 
     def __init__(self, name, command, said_to):
         self.acked, self.processed, self.failed, self.is_silent = set(), set(), [], False
+        self.said = []
         super().__init__(name, command, said_to)
 
     def hear(self, line):
@@ -24,19 +25,31 @@ class Worker(Program):
             self.failed.append(" ".join(words))
         elif kind == "sent":
             self.is_silent = True
+        else:
+            self.said.append(line.strip())
 
     def stop_sending(self):
         self.process.stdin.write("enough\n")
         self.process.stdin.flush()
 
 
+class Follower(Worker):
+    """A program that shows what has arrived somewhere, line by line, which counts as processed; it knows no end."""
+
+    def hear(self, line):
+        self.processed.add(line.strip())
+
+    def leave(self):
+        self.kill()
+
+
 class Crew:
-    """Workers on one topic. A worker's `does` is "produce", "consume" or both."""
+    """Workers on one topic. What they do is "produce", "consume", both, or to stand between producers and consumers."""
 
     def __init__(self, cluster, topic, partitions=3):
         self.cluster, self.topic, self.partitions = cluster, topic, partitions
-        self.producers, self.consumers = [], []
-        cluster.create_topic(topic, partitions)
+        self.producers, self.consumers, self.helpers = [], [], []
+        cluster.create_topic(topic, partitions, min(3, len(cluster.numbers)))
 
     def __enter__(self):
         return self
@@ -46,16 +59,36 @@ class Crew:
             worker.kill()
 
     def workers(self):
-        return list(dict.fromkeys(self.producers + self.consumers))
+        return list(dict.fromkeys(self.producers + self.consumers + self.helpers))
 
     def hire(self, name, command, *args, does=("produce", "consume")):
         """command: the words that start it; args: what it is told besides."""
-        worker = Worker(name, [*command, self.cluster.bootstrap(), self.topic, f"group-of-{name}", name, *args],
-                        self.cluster.dir)
-        for kind, workers in (("produce", self.producers), ("consume", self.consumers)):
+        return self.add(Worker(name, [*command, self.cluster.bootstrap(), self.topic, f"group-of-{name}", name, *args],
+                               self.cluster.dir), does)
+
+    def add(self, program, does=()):
+        """It must live as long as the crew."""
+        for kind, programs in (("produce", self.producers), ("consume", self.consumers)):
             if kind in does:
-                workers.append(worker)
-        return worker
+                programs.append(program)
+        if not does:
+            self.helpers.append(program)
+        return program
+
+    def dismiss(self, worker):
+        """It ends, and is no more waited for."""
+        for programs in (self.producers, self.consumers, self.helpers):
+            if worker in programs:
+                programs.remove(worker)
+        worker.leave()
+
+    def follow(self, topic, cluster=None):
+        """All that is acknowledged must arrive in that topic, too; Debian's kcat looks."""
+        cluster = cluster or self.cluster
+        self.add(Follower(f"kcat-{topic}", [
+            "kcat", "-C", "-q", "-u", "-b", cluster.bootstrap(), "-t", topic, "-o", "beginning", "-f", "%s\\n",
+            "-X", "topic.metadata.refresh.interval.ms=5000", "-X", "reconnect.backoff.max.ms=500"], cluster.dir),
+            ["consume"])
 
     def acked(self):
         return set().union(*(w.acked for w in self.producers))
@@ -79,7 +112,7 @@ class Crew:
             raise AssertionError(f"{e}; not yet: {left}") from None
 
     def wait_progress(self, count=50):
-        """Each producer has count more acknowledgements, and each consumer has processed what is acknowledged by then."""
+        """Each producer has count acknowledgements more, and each consumer has processed all that there are by then."""
         before = {w: len(w.acked) for w in self.producers}
         self.wait_for(f"{count} acknowledgements more", lambda: {
             w.name: more for w in self.producers if (more := len(w.acked) - before[w]) < count})
