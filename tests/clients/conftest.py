@@ -3,5 +3,17 @@
 import os
 import sys
 
+import pytest
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "system"))
 from fixtures import *  # noqa: E402, F401, F403
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "full: takes long, and runs with --full only")
+
+
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if item.get_closest_marker("full") and not config.getoption("--full"):
+            item.add_marker(pytest.mark.skip(reason="only with --full"))

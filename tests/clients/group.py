@@ -1,34 +1,26 @@
 """A consumer group whose members are programs by others, and what must hold of it whatever happens to them."""
 
-import os
-import subprocess
-import threading
-
-from cluster import PATIENCE, poll
+from cluster import poll
+from program import Program
 
 
-class Member:
-    """One program; what it owns and has processed, as it said itself (members/README.md)."""
+class Member(Program):
+    """A member; what it owns and has processed, as it said itself (members/README.md)."""
 
     def __init__(self, name, command, said_to, instance=None):
-        self.name, self.errors = name, os.path.join(said_to, f"member-{name}.err")
         self.identity = instance or name
         # ("own", generation, partitions), ("done", partition, first, last, count), ("kept", partition, next)
         self.said = []
-        with open(self.errors, "wb") as err:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err,
-                                            text=True)
-        self.reader = threading.Thread(target=self._read)
-        self.reader.start()
+        super().__init__(f"member-{name}", command, said_to)
+        self.name = name
 
-    def _read(self):
-        for line in self.process.stdout:
-            kind, *words = line.split()
-            if kind == "own":
-                owned = frozenset(int(p) for p in words[1].split(",")) if words[1] != "-" else frozenset()
-                self.said.append((kind, int(words[0]), owned))
-            else:
-                self.said.append((kind, *map(int, words)))
+    def hear(self, line):
+        kind, *words = line.split()
+        if kind == "own":
+            owned = frozenset(int(p) for p in words[1].split(",")) if words[1] != "-" else frozenset()
+            self.said.append((kind, int(words[0]), owned))
+        else:
+            self.said.append((kind, *map(int, words)))
 
     def told(self, kind):
         return [said[1:] for said in list(self.said) if said[0] == kind]
@@ -44,27 +36,20 @@ class Member:
                 generation = said[1]
             yield generation, said
 
-    def last_words(self):
-        with open(self.errors, encoding="utf-8", errors="replace") as f:
-            return f.read()[-2000:]
 
-    def is_alive(self):
-        return self.process.poll() is None
-
-    def leave(self):
-        """Ends as a program should; one with an instance id stays a member until its session ends."""
-        self.process.stdin.close()
-        try:
-            code = self.process.wait(PATIENCE)
-        finally:
-            self.kill()
-        assert code == 0, f"{self.name} ended with {code}: {self.last_words()}"
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.reader.join()
-        self.process.stdout.close()
+def coordinator(cluster, group):
+    """The broker that coordinates a group, once there is one."""
+    def found():
+        for number in cluster.numbers:
+            try:
+                with cluster.connect(number, 5) as c:
+                    code, broker = c.coordinator(group)
+            except OSError:
+                continue
+            if code == 0:
+                return broker
+        return None
+    return poll(f"a coordinator of {group}", found)
 
 
 class Group:
@@ -106,17 +91,7 @@ class Group:
 
     def ask_coordinator(self):
         """The broker that coordinates the group, once there is one."""
-        def found():
-            for number in self.cluster.numbers:
-                try:
-                    with self.cluster.connect(number, 5) as c:
-                        code, broker = c.coordinator(self.name)
-                except OSError:
-                    continue
-                if code == 0:
-                    return broker
-            return None
-        return poll(f"a coordinator of {self.name}", found)
+        return coordinator(self.cluster, self.name)
 
     def committed(self):
         """{partition: offset}."""

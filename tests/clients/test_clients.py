@@ -1,6 +1,5 @@
 """Clients by others, unmodified, each through the death of a leader and its return."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -9,17 +8,10 @@ import threading
 import pytest
 
 from cluster import ROOT
+from program import BUILD, HERE, java, javac, kafka_libs
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ("min.insync.replicas=2",)
 PARTITIONS = 3
-
-
-def kafka_libs():
-    fetched = subprocess.run([f"{ROOT}/tests/kafka/fetch"], capture_output=True, text=True, check=False)
-    if fetched.returncode != 0:
-        pytest.skip(fetched.stderr.strip())
-    return fetched.stdout.strip()
 
 
 def through_a_restart(cluster, topic, command):
@@ -62,12 +54,8 @@ def test_confluent_kafka(cluster):
 
 def test_java_producer_and_consumer(cluster):
     libs = kafka_libs()
-    classes = f"{ROOT}/build/clients"
-    os.makedirs(classes, exist_ok=True)
-    subprocess.run(["javac", "-d", classes, "-cp", f"{libs}/*", f"{HERE}/JavaClient.java"], check=True)
-    through_a_restart(cluster, "java", ["java", "-Xmx256m", "-XX:+UseSerialGC",
-                                        f"-Dlog4j.configuration=file:{ROOT}/deploy/local/kafka-log4j.properties",
-                                        "-cp", f"{classes}:{libs}/*", "JavaClient"])
+    classes = javac(f"{BUILD}/client", f"{libs}/*", f"{HERE}/JavaClient.java")
+    through_a_restart(cluster, "java", java(f"{classes}:{libs}/*", "JavaClient", memory="256m"))
 
 
 def test_kcat(cluster):

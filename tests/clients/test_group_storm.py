@@ -10,21 +10,21 @@ import pytest
 from cluster import Load, poll
 from group import Group
 from test_groups import SETS as SETS_OF_GROUPS
-from test_groups import (PARTITIONS, confluent, finish, franz_go, groups, java, kafka_python,  # noqa: F401
+from test_groups import (PARTITIONS, confluent, finish, franz_go, groups, java_member, kafka_python,  # noqa: F401
                          kafkajs)
 
 # Coordinators move when brokers end, and not at any other moment: see Storm.await_static().
 SETS = (*SETS_OF_GROUPS, "auto.leader.rebalance.enable=false")
 KINDS = {
-    "range": (kafka_python, confluent, java, franz_go),
-    "roundrobin": (kafka_python, confluent, java, franz_go),
-    "sticky": (java, franz_go),
-    "cooperative": (confluent, java, franz_go),
+    "range": (kafka_python, confluent, java_member, franz_go),
+    "roundrobin": (kafka_python, confluent, java_member, franz_go),
+    "sticky": (java_member, franz_go),
+    "cooperative": (confluent, java_member, franz_go),
     "kafkajs": (kafkajs,),
 }
 # Not franz-go: it joins again, with what it owns now, when its coordinator cannot be reached for some seconds; whoever joins
 # with something new makes a rebalance, in Kafka as here.
-STATIC = (kafka_python, confluent, java)
+STATIC = (kafka_python, confluent, java_member)
 SHORT = ("roundrobin", "cooperative")  # without --full
 MOST_MEMBERS = 4
 

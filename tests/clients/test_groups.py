@@ -1,19 +1,15 @@
 """Consumer groups of clients by others: members come, go and die, brokers restart, and nothing is passed over."""
 
-import os
 import random
-import shutil
-import subprocess
 import sys
 
 import pytest
 
-from cluster import ROOT, Load
+from cluster import Load
 from group import Group
-from test_clients import kafka_libs
+from program import BUILD, HERE, go, java, javac, kafka_libs, npm
 
-MEMBERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "members")
-BUILD = f"{ROOT}/build/clients"
+MEMBERS = f"{HERE}/members"
 SETS = ("min.insync.replicas=2", "offsets.topic.num.partitions=5", "group.initial.rebalance.delay.ms=500")
 PARTITIONS = 6
 GROUP_APIS = {8, 9, 10, 11, 12, 13, 14}
@@ -28,15 +24,6 @@ def groups(cluster):
         pytest.skip(f"the brokers do not serve groups: APIs {sorted(missing)} are missing")
 
 
-def must(command, what, **options):
-    """Runs it; the test is skipped where that cannot be had here."""
-    if not shutil.which(command[0]):
-        pytest.skip(f"{what}: there is no {command[0]}")
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **options)
-    if done.returncode != 0:
-        pytest.skip(f"{what}: {(done.stderr or done.stdout).strip()[-300:]}")
-
-
 def kafka_python():
     pytest.importorskip("kafka", reason="kafka-python could not be installed")
     return [sys.executable, f"{MEMBERS}/kafka_python_member.py"]
@@ -47,26 +34,17 @@ def confluent():
     return [sys.executable, f"{MEMBERS}/confluent_member.py"]
 
 
-def java():
+def java_member():
     libs = kafka_libs()
-    os.makedirs(BUILD, exist_ok=True)
-    subprocess.run(["javac", "-d", BUILD, "-cp", f"{libs}/*", f"{MEMBERS}/JavaMember.java"], check=True)
-    return ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-            f"-Dlog4j.configuration=file:{ROOT}/deploy/local/kafka-log4j.properties", "-cp", f"{BUILD}:{libs}/*",
-            "JavaMember"]
+    return java(f"{javac(f'{BUILD}/members', f'{libs}/*', f'{MEMBERS}/JavaMember.java')}:{libs}/*", "JavaMember")
 
 
 def franz_go():
-    program = f"{BUILD}/go-member"
-    must(["go", "build", "-o", program, "."], "franz-go", cwd=f"{MEMBERS}/go")
-    return [program]
+    return [go("franz-go-member", f"{MEMBERS}/go")]
 
 
 def kafkajs():
-    place = f"{BUILD}/node"
-    shutil.copytree(f"{MEMBERS}/node", place, dirs_exist_ok=True)
-    must(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], "kafkajs", cwd=place)
-    return ["node", f"{place}/member.js"]
+    return ["node", f"{npm('kafkajs-member', f'{MEMBERS}/node')}/member.js"]
 
 
 def available(*programs):
@@ -111,7 +89,7 @@ def coordinator_dies(group):
 
 
 @pytest.mark.parametrize("program,strategy", [
-    (kafka_python, "range"), (confluent, "range"), (java, "cooperative"), (franz_go, "cooperative"),
+    (kafka_python, "range"), (confluent, "range"), (java_member, "cooperative"), (franz_go, "cooperative"),
     (kafkajs, "roundrobin"),
 ], ids=lambda value: getattr(value, "__name__", value))
 def test_members_come_and_go(cluster, program, strategy):
@@ -135,7 +113,7 @@ def test_members_come_and_go(cluster, program, strategy):
 
 def test_one_group_of_many_kinds(cluster, rounds):
     """Clients of all kinds share a group; one leads it, all understand each other."""
-    programs, chance = available(kafka_python, confluent, java, franz_go), random.Random(20261130)
+    programs, chance = available(kafka_python, confluent, java_member, franz_go), random.Random(20261130)
     cluster.create_topic("shared", PARTITIONS)
     with Load(cluster, "shared", PARTITIONS, rate=300) as load, Group(load, "range") as group:
         for program in programs:
@@ -154,7 +132,7 @@ def test_one_group_of_many_kinds(cluster, rounds):
 
 def test_static_members_restart_unnoticed(cluster):
     """KIP-345: within its session's time a member with an instance id comes back to what it had."""
-    programs = available(kafka_python, confluent, java, franz_go)
+    programs = available(kafka_python, confluent, java_member, franz_go)
     cluster.create_topic("static", PARTITIONS)
     with Load(cluster, "static", PARTITIONS, rate=300) as load, Group(load, "range") as group:
         members = [group.join(program, f"instance-{i}") for i, program in enumerate(programs)]

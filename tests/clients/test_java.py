@@ -1,0 +1,40 @@
+"""Kafka's Java client of all ages, through the death of a leader: what one acknowledged, each processes."""
+
+import os
+
+
+from program import BUILD, HERE, jars, java, javac, kafka_libs
+from workers import Crew
+
+SETS = ("min.insync.replicas=2", "offsets.topic.num.partitions=5")
+NEWEST = "4.4.0"
+# With --full. 0.8.2: no consumer, 0.9: messages v0, 0.10: v1, 0.11: v2, 1.0 and later: requests change, not messages.
+IN_CI = ("0.8.2.2", "0.9.0.1", "0.10.2.2", "0.11.0.3", "2.0.1", NEWEST)
+OTHERS = ("0.10.0.1", "1.0.2", "1.1.1", "2.8.2")
+OLD_LZ4 = {"0.8": "1.2.0", "0.9": "1.2.0", "0.10": "1.3.0"}
+CODECS = ("none", "gzip", "snappy", "lz4")
+ISOLATIONS = ("read_uncommitted", "read_committed")
+
+
+def classpath(version):
+    """Our classes on that client, and on what 3.9 brings besides: logging and compression."""
+    libs, fetched = kafka_libs(), jars("java")
+    old = f"{fetched}/kafka-clients-{version}.jar"
+    lz4 = next((lz4 for start, lz4 in OLD_LZ4.items() if version.startswith(start)), None)
+    others = [f"{fetched}/lz4-{lz4}.jar"] if lz4 else []
+    others += [f"{libs}/{name}" for name in sorted(os.listdir(libs))
+               if name.startswith(("slf4j", "reload4j", "snappy", "lz4", "zstd"))]
+    sources = ["Produce"] if version.startswith("0.8") else ["Produce", "Consume", "Worker"]
+    classes = javac(f"{BUILD}/java/{version}", old, *(f"{HERE}/java/{name}.java" for name in sources))
+    return ":".join([classes, old, *others])
+
+
+def test_java_clients_of_all_ages(cluster, request):
+    versions = IN_CI + (OTHERS if request.config.getoption("--full") else ())
+    with Crew(cluster, "of-all-ages") as crew:
+        for i, version in enumerate(versions):
+            does = ("produce",) if version.startswith("0.8") else ("produce", "consume")
+            crew.hire(f"java-{version}", java(classpath(version), "Worker" if "consume" in does else "Produce"),
+                      f"compression.type={CODECS[i % len(CODECS)]}", f"isolation.level={ISOLATIONS[i % 2]}", does=does)
+        crew.through_a_restart()
+        crew.finish()
