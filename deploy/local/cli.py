@@ -2,7 +2,7 @@
 
     deploy/cluster up [--dir DIR] [--brokers N] [--zookeepers N] [--port P] [--set key=value]... [--tls]
     deploy/cluster status | stop N... | kill N... | pause N... | resume N... | logs N | down [--wipe]
-    deploy/cluster start N... [--set key=value]...
+    deploy/cluster start N... [--set key=value]... [--impl klamm|kafka]
 
 `up` prints BOOTSTRAP=host:port,... and ZOOKEEPER=host:port,... and returns when every broker serves.
 Broker N (from 1) listens on P+N; its data is in DIR/broker-N, its log in DIR/broker-N.log. ZooKeeper
@@ -29,6 +29,11 @@ def pairs(values, default=None):
         key, equals, rest = value.partition("=")
         out[key if equals else "*"] = rest if equals else key
     return out
+
+
+def check_impl(impl):
+    if impl not in ("klamm", "kafka"):
+        raise Trouble(f"--impl {impl}: klamm or kafka")
 
 
 def check(args):
@@ -62,18 +67,20 @@ def up(args):
                 "set": args.set, "tls": args.tls, "wrap": pairs(args.wrap),
                 "hosts": pairs(args.host), "impl": pairs(args.impl, os.environ.get("KLAMM_IMPL", "klamm"))}
     for impl in settings["impl"].values():
-        if impl not in ("klamm", "kafka"):
-            raise Trouble(f"--impl {impl}: klamm or kafka")
+        check_impl(impl)
     if args.log_dirs > 1:
         settings["log_dirs"] = args.log_dirs
     old = Cluster.load(args.dir)
-    if old and old.settings != settings:
+    became = old.settings.get("became") if old else None
+    if old and old.settings != {**settings, **({"became": became} if became else {})}:
         running = [m.name for m in old.members() if m.state() != "down"]
         if running:
             raise Trouble(f"{args.dir}: a cluster with other settings runs there ({', '.join(running)}); "
                           f"end it with: deploy/cluster down --dir {args.dir}")
-    install(set(settings["impl"].values()))
+    elif became:
+        settings["became"] = became
     cluster = Cluster(args.dir, settings)
+    install({b.impl for b in cluster.brokers})
     cluster.up()
     print(f"BOOTSTRAP={cluster.bootstrap()}")
     print(f"ZOOKEEPER={cluster.zookeeper_connect()}")
@@ -118,9 +125,14 @@ def kill(cluster, args):
 
 
 def start(cluster, args):
-    for m in each(cluster, args.names):
+    members = each(cluster, args.names)
+    for m in members:
         if m.state() != "down":
             raise Trouble(f"{m.name} runs already")
+    if args.impl:
+        check_impl(args.impl)
+        cluster.become([m for m in members if m in cluster.brokers], args.impl)
+    for m in members:
         m.begin(*([args.set] if m in cluster.brokers else []))
     if not args.no_wait:
         for m in each(cluster, args.names):
@@ -188,6 +200,7 @@ def parse(argv):
             sub.add_argument("names", nargs=1 if name == "logs" else "+", metavar="N")
             if name == "start":
                 sub.add_argument("--set", action="append", default=[], metavar="key=value")
+                sub.add_argument("--impl", metavar="klamm|kafka", help="what it is from now on; its data stays")
                 sub.add_argument("--no-wait", action="store_true", help="do not wait until it serves")
             if name == "logs":
                 sub.add_argument("-f", "--follow", action="store_true")

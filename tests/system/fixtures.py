@@ -14,6 +14,15 @@ def pytest_addoption(parser):
     parser.addoption("--storm", type=int, default=None, help="seconds that test_group_storm.py rages (15; 600 with --full)")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "full: takes long, so it runs only with --full")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--full"):
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+
 @pytest.fixture
 def rounds(request):
     chosen = request.config.getoption("--rounds")

@@ -1,5 +1,6 @@
 """deploy/cluster does what its help says."""
 
+import json
 import os
 import subprocess
 
@@ -61,6 +62,17 @@ def test_start_takes_settings_for_once(single):
         assert "message.max.bytes" not in f.read()
 
 
+def test_start_makes_it_another_program(single):
+    """From then on: `up` goes on with what `start --impl` made of a broker."""
+    single.run("stop", 1)
+    assert "klamm or kafka" in refused("start", 1, "--impl", "other", "--dir", single.dir)
+    single.run("start", 1, "--impl", "klamm")
+    with open(os.path.join(single.dir, "cluster.json"), encoding="utf-8") as f:
+        assert json.load(f)["became"] == {"1": "klamm"}
+    single.run("stop", 1)
+    assert f"BOOTSTRAP=127.0.0.1:{single.port + 1}\n" in single.up() == single.up()
+
+
 def test_logs_prints_the_log(single):
     with open(os.path.join(single.dir, "broker-1.log"), encoding="utf-8") as f:
         assert single.run("logs", 1)[:500] == f.read()[:500]
@@ -81,6 +93,7 @@ def test_wrong_orders_are_refused(single):
     assert "no broker 7" in refused("kill", 7, "--dir", single.dir)
     assert "no ZooKeeper server 2" in refused("zk-stop", 2, "--dir", single.dir)
     assert "runs already" in refused("start", 1, "--dir", single.dir)
+    assert "runs already" in refused("start", 1, "--impl", "kafka", "--dir", single.dir)
     assert "other settings" in refused("up", "--dir", single.dir, "--brokers", 2)
     assert "security issue" in refused("up", "--dir", single.dir, "--sasl", "PLAIN")
     assert "1 or 3" in refused("up", "--dir", single.dir, "--zookeepers", 2)

@@ -3,7 +3,7 @@
 import socket
 import struct
 
-NOT_LEADER = 6
+NOT_LEADER, LOADING = 6, 14
 
 
 def _crc32c_table():
@@ -213,6 +213,14 @@ class Connection:
             number, offset, _ = r.take("i"), r.take("q"), r.string()
             return number, (offset, r.take("h"))
         return dict(r.array(lambda: (r.string(), dict(r.array(partition))))[0][1])
+
+    def init_producer_id(self):
+        """An id of no transactions, as (id, epoch); None while the broker has no block of them."""
+        self.send(22, 1, string(None) + struct.pack(">i", 1000))
+        r = self.answer()
+        _, code, found = r.take("i"), r.take("h"), (r.take("q"), r.take("h"))
+        assert code in (0, LOADING), f"InitProducerId: error {code}"
+        return found if code == 0 else None
 
     def create_topic(self, name, partitions, replicas, configs=()):
         """The error code and message."""

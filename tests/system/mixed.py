@@ -1,0 +1,96 @@
+"""Clusters of Apache Kafka 3.9 and of ours at once: each broker is of either, and may become the other."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from cluster import ROOT, Cluster, poll
+
+CLIENTS = os.path.join(ROOT, "tests/clients")
+sys.path.append(CLIENTS)  # group.py, which judges what members of consumer groups say
+KAFKA, KLAMM = "kafka", "klamm"
+
+
+def kafka_libs():
+    """The folder of Kafka's jars; the test is skipped where they cannot be had."""
+    fetched = subprocess.run([f"{ROOT}/tests/kafka/fetch"], capture_output=True, text=True, check=False)
+    if fetched.returncode != 0:
+        pytest.skip(fetched.stderr.strip())
+    return fetched.stdout.strip()
+
+
+def java_member(libs):
+    """The words that start a member of a group on Kafka's own consumer."""
+    build = f"{ROOT}/build/clients"
+    os.makedirs(build, exist_ok=True)
+    subprocess.run(["javac", "-d", build, "-cp", f"{libs}/*", f"{CLIENTS}/members/JavaMember.java"], check=True)
+    return ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+            f"-Dlog4j.configuration=file:{ROOT}/deploy/local/kafka-log4j.properties", "-cp", f"{build}:{libs}/*",
+            "JavaMember"]
+
+
+class Mixed(Cluster):
+    """impls: what broker 1, 2, ... is, KAFKA or KLAMM."""
+
+    def __init__(self, directory, impls, sets=()):
+        self.impls = dict(enumerate(impls, 1))
+        options = [word for number, impl in self.impls.items() for word in ("--impl", f"{number}={impl}")]
+        super().__init__(directory, brokers=len(impls), sets=sets, options=options)
+
+    def of(self, impl):
+        return [number for number in self.numbers if self.impls[number] == impl]
+
+    def other(self, number):
+        return KLAMM if self.impls[number] == KAFKA else KAFKA
+
+    # Acts
+
+    def start(self, *numbers):
+        """Apache Kafka gives up where its earlier session still lives; ours waits."""
+        if any(self.impls[number] == KAFKA for number in numbers):
+            self.wait_unregistered(*numbers)
+        self.run("start", *numbers)
+
+    def become(self, number, impl):
+        """A controlled shutdown, and the other program on what the first one left."""
+        self.run("stop", number)
+        self.impls[number] = impl
+        self.run("start", number, "--impl", impl)
+
+    def klamm(self, *words, at=None):
+        """What the tool prints; it succeeds."""
+        bootstrap = "%s:%d" % self.address(at) if at else self.bootstrap()
+        done = subprocess.run([f"{self.programs()}/klamm", words[0], "--bootstrap-server", bootstrap,
+                               *map(str, words[1:])], capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, f"klamm {words}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def zk_shell(self, *words):
+        """What zookeeper-shell prints of one command; that there is no such node is said in it too."""
+        done = subprocess.run([f"{self.programs()}/klamm", "zookeeper-shell", f"{self.zk_host}:{self.port + 101}",
+                               *words], capture_output=True, text=True, check=False, timeout=60)
+        return done.stdout + done.stderr
+
+    def let_control(self, number):
+        """Makes that broker the controller: the others stand still, for less than a session, while there is none."""
+        others = [n for n in self.numbers if n != number]
+        if self.controller() != number:
+            self.run("pause", *others)
+            try:
+                self.zk_shell("delete", "/controller")
+                poll(f"{number} should be the controller",
+                     lambda: f'"brokerid":{number},' in self.zk_shell("get", "/controller"))
+            finally:
+                self.run("resume", *others)
+        poll(f"every broker should know that {number} is the controller", lambda: all(
+            (self.view(ask=[n]) or (0, -1))[1] == number for n in self.numbers))
+        self.wait_whole()
+
+    # Questions
+
+    def complaints(self, number):
+        """What the broker called an error."""
+        with open(os.path.join(self.dir, f"broker-{number}.log"), encoding="utf-8", errors="replace") as f:
+            return [line.strip() for line in f if " ERROR " in line or " FATAL " in line]
