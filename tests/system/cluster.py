@@ -51,10 +51,10 @@ def free_base_port():
 class Cluster:
     """Three brokers and ZooKeeper, as a rule; every wait is for a condition and has a deadline."""
 
-    def __init__(self, directory, brokers=3, zookeepers=1, sets=(), options=()):
+    def __init__(self, directory, brokers=3, zookeepers=1, sets=(), options=(), port=None):
         self.dir, self.numbers = str(directory), list(range(1, brokers + 1))
         self.hosts = {n: "127.0.0.1" for n in self.numbers}
-        self.zk_host, self.port = "127.0.0.1", free_base_port()
+        self.zk_host, self.port = "127.0.0.1", port or free_base_port()
         self.zookeepers = list(range(1, zookeepers + 1))
         self.options = ["--brokers", str(brokers), "--zookeepers", str(zookeepers), "--port", str(self.port),
                         *options]
