@@ -17,6 +17,7 @@ from traffic import Consume, Produce
 
 SECONDS = 5
 WARM = 12     # times --seconds: the most that a side is warmed by one kind of load
+BOUND = 3     # times the estimate: when it is over, on a machine that has other things to do
 OPENING = 15  # seconds, roughly, until both clusters are up
 NOTES = os.path.join(ROOT, "tests/bench/NOTES.md")
 
@@ -102,18 +103,24 @@ def minutes(seconds):
 
 
 def run_cells(bench, cells, report):
-    """({cell: values}, {cell: why not}); report is called after each cell."""
-    done, failed, total, begin = {}, {}, estimate(cells, bench.seconds, bench.rounds), time.monotonic()
+    """({cell: values}, {cell: why not}); report is called after each cell. Ctrl-C ends it with what there is."""
+    done, failed, begin = {}, {}, time.monotonic()
+    total = estimate(cells, bench.seconds, bench.rounds)
     for n, cell in enumerate(cells):
+        if time.monotonic() - begin > BOUND * total:
+            failed.update({c.name: "the time was up" for c in cells[n:]})
+            break
         try:
             done[cell.name] = bench.measure(cell)
             said = table.one_line(table.rows_of(cell.name, done[cell.name]))
-        except Exception as e:  # noqa: BLE001  whatever it was, the other cells can be measured
+        except KeyboardInterrupt:
+            failed.update({c.name: "it was ended before" for c in cells[n:]})
+            break
+        except Exception as e:  # whatever it was, the other cells can be measured
             failed[cell.name] = said = f"{type(e).__name__}: {e}".replace("\n", " ")[:600]
             bench.close()
-        spent = time.monotonic() - begin
-        left = estimate(cells[n + 1:], bench.seconds, bench.rounds) * max(0.3, min(3, spent / (total - estimate(
-            cells[n + 1:], bench.seconds, bench.rounds))))
+        spent, rest = time.monotonic() - begin, estimate(cells[n + 1:], bench.seconds, bench.rounds)
+        left = min(rest * spent / max(1, total - rest), BOUND * total - spent)
         print(f"[{n + 1}/{len(cells)}, {minutes(spent)}, left about {minutes(left)}] {cell.name}: {said}", flush=True)
         report(done, failed)
     return done, failed
@@ -139,8 +146,9 @@ def run(args):
         print("no Apache Kafka to measure against")
         return 77
     bench = Bench(args)
-    print(f"{len(kept)} cells, {bench.rounds} rounds of {bench.seconds} s for each side: about "
-          f"{minutes(estimate(kept, bench.seconds, bench.rounds))}\nthis machine: {bench.limits}\n"
+    total = estimate(kept, bench.seconds, bench.rounds)
+    print(f"{len(kept)} cells, {bench.rounds} rounds of {bench.seconds} s for each side: about {minutes(total)}, at most "
+          f"{minutes(BOUND * total)}\nthis machine: {bench.limits}\n"
           "each line: Kafka / Klamm (times better: median, lowest, highest)", flush=True)
 
     def report(done, failed):

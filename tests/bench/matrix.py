@@ -41,11 +41,11 @@ def _is_chosen(cell):
 
 
 def select(names, full):
-    """The cells that are asked for, in the order of the matrix; ValueError for a name that fits none."""
+    """The cells that are asked for, in that order; ValueError for a name that fits none."""
     cells = whole()
     if not names:
         return [c for c in cells if full or _is_chosen(c)]
     for name in names:
         if not any(fnmatch.fnmatch(c.name, name) for c in cells):
             raise ValueError(f"no cell is called {name}; --list names them")
-    return [c for c in cells if any(fnmatch.fnmatch(c.name, n) for n in names)]
+    return list(dict.fromkeys(c for n in names for c in cells if fnmatch.fnmatch(c.name, n)))

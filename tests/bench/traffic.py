@@ -17,8 +17,16 @@ PARTITIONS = 6  # as in LinkedIn's benchmark
 SIZES = {"10": 10, "100": 100, "1k": 1024, "10k": 10240, "100k": 102400}
 START = 4       # seconds that a topic and a tool's start take, roughly
 STEADY_RATE = 5000
+GIVE_UP_MS = 30000  # how long acknowledgements are waited for after the last record
 MOST_BYTES = 1500 << 20  # of values in a run, since a side has all replicas of them in memory
 GUESS_BYTES, GUESS_RECORDS = 30 << 20, 100000  # of the first short run, whichever is less
+
+
+def quantiles(sums):
+    """Milliseconds from the sums of klamm-load; what was never acknowledged took at least as long as it was waited for."""
+    missing = 1 - sums["acked"] / sums["sent"]
+    return {name: GIVE_UP_MS if missing > 1 - share else sums[f"{name}_us"] / 1e3
+            for name, share in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999))}
 
 
 class Cell:
@@ -146,19 +154,20 @@ class Steady(Cell):
         if "ssl.truststore.location" in settings:
             settings["ssl.ca.location"] = settings.pop("ssl.truststore.location")
         words = [word for k, v in settings.items() for word in ("-X", f"{k}={v}")]
-        done = subprocess.run([LOAD, "bench", "--topic", side.topic, "--partitions", str(PARTITIONS), "--size",
-                               str(SIZES[self.size]), "--seconds", str(seconds), "--rate", str(STEADY_RATE), "--quiet",
-                               *words], capture_output=True, text=True, check=False, timeout=bench.patience())
+        numbers = {"partitions": PARTITIONS, "size": SIZES[self.size], "seconds": seconds, "rate": STEADY_RATE,
+                   "flush-ms": GIVE_UP_MS}
+        words += [word for k, v in numbers.items() for word in (f"--{k}", str(v))]
+        done = subprocess.run([LOAD, "bench", "--topic", side.topic, "--quiet", *words], capture_output=True, text=True,
+                              check=False, timeout=bench.patience())
         sums = json.loads(done.stdout or "null")
-        if not sums or sums["failed"] or sums["acked"] != sums["sent"]:
+        if not sums or sums["failed"] or not sums["acked"]:
             raise RuntimeError(f"klamm-load: {sums} {done.stderr[-500:]}")
-        return sums
+        return quantiles(sums)
 
     def measure(self, bench, side):
         with Meter(bench.sides, side) as meter:
             sums = self._run(bench, side, bench.seconds + 1)  # its first second is not counted
-        return {"p50": sums["p50_us"] / 1e3, "p99": sums["p99_us"] / 1e3, "p999": sums["p999_us"] / 1e3,
-                "rss_load": side.largest_mb(), "others": meter.others}
+        return {**sums, "rss_load": side.largest_mb(), "others": meter.others}
 
 
 class EndToEnd(Cell):

@@ -11,6 +11,7 @@ import matrix  # noqa: E402
 import perf  # noqa: E402
 import survey  # noqa: E402
 import table  # noqa: E402
+import traffic  # noqa: E402
 from wire import Reader, array, string  # noqa: E402
 
 VALUES = {"kafka": {"mb": [100, 90, 80], "mb_per_cpu": [50, 40, 45], "p99": [10, 8, 0]},
@@ -78,6 +79,12 @@ def test_what_kafkas_tools_say_is_understood():
     for read in (perf.rates_of_producer, perf.rates_of_consumer, perf.delays_of_end_to_end, perf.rates_of_rdkafka):
         with pytest.raises(ValueError):
             read("Exception in thread main")
+
+
+def test_what_was_never_acknowledged_is_late():
+    sums = {"sent": 1000, "acked": 1000, "p50_us": 500, "p99_us": 2000, "p999_us": 3000}
+    assert traffic.quantiles(sums) == {"p50": 0.5, "p99": 2, "p999": 3}
+    assert traffic.quantiles({**sums, "acked": 980}) == {"p50": 0.5, "p99": 30000, "p999": 30000}
 
 
 def test_payloads_are_whole_lines_of_the_size(tmp_path):
