@@ -17,6 +17,7 @@ declare -A PACKAGES=(
   [clients]="python3-pytest python3-venv kcat ca-certificates maven default-jdk-headless"
   [oracle]="ca-certificates maven default-jdk-headless"
   [bench]=""
+  [rdkafka]="dpkg-dev"
   [sim]=""
 )
 

@@ -7,7 +7,7 @@ KIND is tidy, unit, sim, fuzz, oracle, system, clients or bench. Installs and bu
 The last line is `N passed, N failed, N skipped`; the exit code is 0 if nothing failed and something passed.
 
     --full        20 rounds of each failure, longer fuzzing
-    --rounds N    rounds of each failure in system (3)
+    --rounds N    rounds of each failure in system, of each measurement in bench --against (3)
     --seconds N   for each fuzzer (10; 60 with --full)
     ARG...        handed on: names of unit tests, options of pytest, names of fuzzers
 """
@@ -272,8 +272,9 @@ def run_script(kind, options):
     if not need("run", kind) or (kind == "bench" and not build("release")):
         counts.fail(f"what {kind} needs")
         return counts
-    seconds = ["--seconds", str(options.seconds)] if options.seconds else []
-    process = subprocess.Popen([f"{ROOT}/tests/{kind}/run", *(["--full"] if options.full else []), *seconds, *options.rest],
+    numbers = [word for name in ("seconds", *(["rounds"] if kind == "bench" else [])) if getattr(options, name)
+               for word in (f"--{name}", str(getattr(options, name)))]
+    process = subprocess.Popen([f"{ROOT}/tests/{kind}/run", *(["--full"] if options.full else []), *numbers, *options.rest],
                                stdout=subprocess.PIPE, text=True)
     last = ""
     for line in process.stdout:

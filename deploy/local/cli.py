@@ -70,6 +70,8 @@ def up(args):
         check_impl(impl)
     if args.log_dirs > 1:
         settings["log_dirs"] = args.log_dirs
+    if args.jvm != "light":
+        settings["jvm"] = args.jvm
     old = Cluster.load(args.dir)
     became = old.settings.get("became") if old else None
     if old and old.settings != {**settings, **({"became": became} if became else {})}:
@@ -188,6 +190,8 @@ def parse(argv):
     sub.add_argument("--sasl", metavar="MECH")
     sub.add_argument("--impl", action="append", default=[], metavar="[N=]klamm|kafka",
                      help="which broker program; for tests (default: $KLAMM_IMPL or klamm)")
+    sub.add_argument("--jvm", choices=("light", "server"), default="light",
+                     help="of Apache Kafka: small and quickly warm, or as kafka-server-start has it; for tests")
     sub.add_argument("--host", action="append", default=[], metavar="N=ADDRESS",
                      help="the address of broker N, or of ZooKeeper for N=zk; for tests")
     sub.add_argument("--wrap", action="append", default=[], metavar="N=COMMAND",

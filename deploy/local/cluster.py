@@ -18,6 +18,10 @@ MOST_LOG_DIRS = 9
 ZOOKEEPER_CLASSPATH = ("/usr/share/java/slf4j-simple.jar", "/usr/share/java/zookeeper.jar")
 LIGHT_JVM = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
              "-Djava.net.preferIPv4Stack=true"]
+# What Kafka's own kafka-server-start gives a broker where nothing else is set.
+SERVER_JVM = ["-Xmx1G", "-Xms1G", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
+              "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
+              "-XX:MaxInlineLevel=15", "-Djava.awt.headless=true"]
 ZNODE_BYTES = 8 << 20
 
 
@@ -119,7 +123,8 @@ class Broker(Process):
         libs = os.environ.get("KLAMM_KAFKA_LIBS", os.path.join(ROOT, "build/kafka/libs"))
         if not os.path.isdir(libs):
             raise Trouble(f"{self.name}: no Kafka in {libs}; run tests/kafka/fetch")
-        return ["java", "-Xmx384m", *LIGHT_JVM, f"-Djute.maxbuffer={ZNODE_BYTES}",
+        light = self.cluster.settings.get("jvm", "light") == "light"
+        return ["java", *(["-Xmx384m", *LIGHT_JVM] if light else SERVER_JVM), f"-Djute.maxbuffer={ZNODE_BYTES}",
                 f"-Dlog4j.configuration=file:{ROOT}/deploy/local/kafka-log4j.properties",
                 "-cp", f"{libs}/*", "kafka.Kafka", config]
 

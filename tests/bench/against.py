@@ -1,0 +1,171 @@
+"""The side-by-side run: cell by cell, round by round, both sides in turns; progress, time that is left, the table."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+import limits
+import matrix
+import perf
+import results as results_file
+import table
+from cluster import ROOT, free_base_port
+from sides import NAMES, Side
+from traffic import Consume, Produce
+
+SECONDS = 5
+WARM = 12     # times --seconds: the most that a side is warmed by one kind of load
+BOUND = 3     # times the estimate: when it is over, on a machine that has other things to do
+OPENING = 15  # seconds, roughly, until both clusters are up
+NOTES = os.path.join(ROOT, "tests/bench/NOTES.md")
+
+
+class Bench:
+    """What cells need: the two sides, one place, how long."""
+
+    def __init__(self, args):
+        self.seconds, self.rounds, self.disk = args.seconds or SECONDS, max(1, args.rounds), args.disk
+        place = os.path.join(ROOT, "build") if args.disk else "/dev/shm"
+        self.directory = tempfile.mkdtemp(prefix="klamm-bench-", dir=place)
+        self.port, self.sides, self.use = free_base_port(), [], None
+        self.limits = limits.describe(self.directory, 2)
+
+    def patience(self):
+        """Seconds after which a tool is given up."""
+        return 120 + 20 * self.seconds
+
+    def payload(self, size):
+        path = os.path.join(self.directory, f"payload-{size}")
+        return path if os.path.exists(path) else perf.payload(path, size)
+
+    def open(self, use):
+        """Both sides up for one use; those of another one are taken down."""
+        if use == self.use:
+            return
+        self.close()
+        self.sides = [Side(name, self.directory, self.port + 10 * n, use) for n, name in enumerate(NAMES)]
+        for side in self.sides:
+            side.up()
+        self.use = use
+        if use == "traffic":
+            self.warm()
+
+    def warm(self):
+        """A JVM that has just started is slow, and says nothing about one that has run for a day: load until it gets no
+        better, for a bounded time."""
+        for cell in (Consume("1k", 1, "plain"), Produce(3, "all", "1k", 1, "none", "plain")):
+            try:
+                cell.prepare(self)
+                for side in self.sides:
+                    best, deadline = 0, time.monotonic() + WARM * self.seconds
+                    while time.monotonic() < deadline:
+                        now = cell.measure(self, side)["mb_per_cpu"]
+                        if now < 1.05 * best:
+                            break
+                        best = now
+            finally:
+                cell.finish(self)
+
+    def close(self):
+        for side in self.sides:
+            if os.path.exists(os.path.join(side.dir, "cluster.json")):
+                side.down("--wipe")
+        self.sides, self.use = [], None
+
+    def measure(self, cell):
+        """{side: {metric: [value of each round]}}; what prepare() measures has one value."""
+        self.open(cell.cluster)
+        values = {name: {} for name in NAMES}
+        try:
+            for name, once in (cell.prepare(self) or {}).items():
+                values[name].update({metric: [value] for metric, value in once.items()})
+            for n in range(self.rounds):
+                for side in self.sides if n % 2 == 0 else self.sides[::-1]:
+                    for metric, value in cell.measure(self, side).items():
+                        values[side.name].setdefault(metric, []).append(value)
+        finally:
+            cell.finish(self)
+        return values
+
+
+def estimate(cells, seconds, rounds):
+    """Seconds that it takes, roughly: measured on two cores."""
+    uses = [c.cluster for c in cells]
+    opened = [use for n, use in enumerate(uses) if n == 0 or use != uses[n - 1]]
+    opening = sum(OPENING + (2 * WARM * seconds if use == "traffic" else 0) for use in opened)
+    return opening + sum(c.estimate(seconds, rounds) for c in cells)
+
+
+def minutes(seconds):
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def run_cells(bench, cells, report):
+    """({cell: values}, {cell: why not}); report is called after each cell. Ctrl-C ends it with what there is."""
+    done, failed, begin = {}, {}, time.monotonic()
+    total = estimate(cells, bench.seconds, bench.rounds)
+    for n, cell in enumerate(cells):
+        if time.monotonic() - begin > BOUND * total:
+            failed.update({c.name: "the time was up" for c in cells[n:]})
+            break
+        try:
+            done[cell.name] = bench.measure(cell)
+            said = table.one_line(table.rows_of(cell.name, done[cell.name]))
+        except KeyboardInterrupt:
+            failed.update({c.name: "it was ended before" for c in cells[n:]})
+            break
+        except Exception as e:  # whatever it was, the other cells can be measured
+            failed[cell.name] = said = f"{type(e).__name__}: {e}".replace("\n", " ")[:600]
+            bench.close()
+        spent, rest = time.monotonic() - begin, estimate(cells[n + 1:], bench.seconds, bench.rounds)
+        left = min(rest * spent / max(1, total - rest), BOUND * total - spent)
+        print(f"[{n + 1}/{len(cells)}, {minutes(spent)}, left about {minutes(left)}] {cell.name}: {said}", flush=True)
+        report(done, failed)
+    return done, failed
+
+
+def have_tools(cells):
+    """Kafka's jars; and the cells without those of rdkafka_performance where it cannot be built."""
+    if subprocess.run([f"{ROOT}/tests/kafka/fetch"], stdout=subprocess.DEVNULL, check=False).returncode != 0:
+        return None
+    if any(c.name.startswith("rdkafka") for c in cells) and subprocess.run(
+            [f"{ROOT}/tests/bench/rdkafka"], check=False).returncode != 0:
+        return [c for c in cells if not c.name.startswith("rdkafka")]
+    return cells
+
+
+def run(args):
+    cells = matrix.select([n for n in args.cells.split(",") if n], args.full)
+    if args.list:
+        print("\n".join(c.name for c in cells))
+        return 0
+    kept = have_tools(cells)
+    if kept is None:
+        print("no Apache Kafka to measure against")
+        return 77
+    bench = Bench(args)
+    total = estimate(kept, bench.seconds, bench.rounds)
+    print(f"{len(kept)} cells, {bench.rounds} rounds of {bench.seconds} s for each side: about {minutes(total)}, at most "
+          f"{minutes(BOUND * total)}\nthis machine: {bench.limits}\n"
+          "each line: Kafka / Klamm (times better: median, lowest, highest)", flush=True)
+
+    def report(done, failed):
+        results_file.write(os.path.join(ROOT, "build/bench-against.md"), bench, done, failed)
+        results_file.write_json(os.path.join(ROOT, "build/bench-against.json"), done, failed)
+
+    try:
+        done, failed = run_cells(bench, kept, report)
+    finally:
+        bench.close()
+        shutil.rmtree(bench.directory, ignore_errors=True)
+    print("\n".join(table.aims(results_file.rows_of(done))))
+    if args.save and done:
+        notes = ""
+        if os.path.exists(NOTES):
+            with open(NOTES, encoding="utf-8") as f:
+                notes = f.read()
+        results_file.write(os.path.join(ROOT, "tests/bench/RESULTS.md"), bench, done, failed, notes)
+    print(f"{len(done)} passed, {len(failed)} failed, {len(cells) - len(kept)} skipped")
+    return 1 if failed else 0

@@ -1,0 +1,91 @@
+"""RESULTS.md: the table, with the commit and the conditions under which it came about."""
+
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import time
+
+import table
+from cluster import ROOT
+
+
+def text_of(command):
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def commit():
+    """What is measured; "and changes" where the tree is not what was committed."""
+    changed = text_of(["git", "status", "--porcelain", "--", ".", ":!tests/bench"])
+    return (text_of(["git", "log", "-1", "--format=%h of %cs"]) or "unknown") + (" and changes" if changed else "")
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        found = re.search(r"^model name\s*: (.*)$", f.read(), re.M)
+    return found[1] if found else platform.machine()
+
+
+def memory_gb():
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+
+
+def others(results):
+    """Median and most of the share of the machine that somebody else had during measurements under load."""
+    shares = [s for v in results.values() for side in v.values() for s in side.get("others", [])]
+    if not shares:
+        return "not known (no cell under load)"
+    return f"median {100 * statistics.median(shares):.0f} %, at most {100 * max(shares):.0f} % of all cores"
+
+
+def conditions(bench, results):
+    java = text_of(["java", "-version"]).splitlines()
+    place = "a disk" if bench.disk else "tmpfs"
+    return [
+        f"- Klamm {commit()}, release build; Apache Kafka 3.9.1, ZooKeeper mode; "
+        f"measured {time.strftime('%Y-%m-%d %H:%M')}",
+        f"- {platform.system()} {platform.release()}, {processor()}, {memory_gb():.0f} GB; {bench.limits}",
+        f"- data on {place}; brokers, ZooKeeper and clients share the cores",
+        f"- {java[0] if java else 'java unknown'}; Kafka's brokers with what kafka-server-start sets: -Xmx1G -Xms1G, "
+        "G1, MaxGCPauseMillis=20; but with a log of warnings only, without JMX and GC log",
+        "- both clusters of three brokers are up all the time and get the same load in turns; who is first "
+        "changes with each round; both are warmed before the first",
+        f"- {bench.rounds} rounds, nominally {bench.seconds} s each; the load of a cell is the same number of "
+        "records for both",
+        f"- other processes on the machine had: {others(results)}",
+    ]
+
+
+READING = """\
+"How to read it: median of the rounds, in brackets the lowest and the highest. "Times better" is the ratio within a
+round, its median and extremes: above 1, Klamm is better. Names of cells: RF, acks, size of a value, number of
+clients at a time (x), compression, listener. `produce` and `consume` are kafka-producer-perf-test and kafka-
+consumer-perf-test with their defaults, 6 partitions; MB are 10^6 bytes of values as the application has them.
+`rdkafka` is rdkafka_performance. `steady` is klamm-load at 5,000 records/s: from when a record was due to its
+acknowledgement. `endtoend` is EndToEndLatency. CPU and memory are the brokers' own, from /proc. A failover counts
+from the end of the dead broker's session until every broker that is left names living leaders for all partitions."""
+
+
+def rows_of(results):
+    return [row for cell, values in results.items() for row in table.rows_of(cell, values)] + table.memory_row(results)
+
+
+def write(path, bench, results, failed, notes=""):
+    rows = rows_of(results)
+    text = ["# Klamm beside Apache Kafka", "", "Written by `tests/run bench --against kafka --save`.", "",
+            "## Conditions", "", *conditions(bench, results), "", READING, "", "## Aims", "", *table.aims(rows), ""]
+    if notes:
+        text += ["## Where an aim is missed, and why", "", notes.strip(), ""]
+    text += ["## All cells", "", *table.markdown(rows), ""]
+    if failed:
+        text += ["Cells that could not be measured:", "", *(f"- {cell}: {why}" for cell, why in failed.items()), ""]
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("\n".join(text))
+
+
+def write_json(path, results, failed):
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({"results": results, "failed": failed}, f, indent=1)
