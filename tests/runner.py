@@ -3,7 +3,7 @@
     tests/run                          everything but bench
     tests/run KIND... [options] [ARG...]
 
-KIND is tidy, unit, sim, fuzz, oracle, system, clients or bench. Installs and builds what is needed.
+KIND is tidy, unit, fuzz, oracle, system, clients or bench. Installs and builds what is needed.
 The last line is `N passed, N failed, N skipped`; the exit code is 0 if nothing failed and something passed.
 
     --full        20 rounds of each failure, longer fuzzing
@@ -297,14 +297,13 @@ def run_script(kind, options):
 KINDS = {
     "tidy": run_tidy,
     "unit": run_unit,
-    "sim": lambda options: run_script("sim", options),
     "fuzz": run_fuzz,
     "oracle": lambda options: run_script("oracle", options),
     "system": run_system,
     "clients": run_clients,
     "bench": lambda options: run_script("bench", options),
 }
-PLACES = {"sim": "sim/run", "oracle": "oracle/run", "bench": "bench/run", "clients": "clients",
+PLACES = {"oracle": "oracle/run", "bench": "bench/run", "clients": "clients",
           "fuzz": "fuzz", "system": "system"}
 KINDS = {kind: run for kind, run in KINDS.items() if os.path.exists(f"{ROOT}/tests/{PLACES.get(kind, '')}")}
 

@@ -243,9 +243,10 @@ def filled(cluster, topic, size):
 
 
 def check_rate(seconds, size, rate):
-    """No faster than the limit by more than a tenth. How much slower is the machine's business, within reason."""
+    """No faster than the limit by more than a tenth, but for what the last fetch brings (replica.fetch.max.bytes), which
+    is paid for after it has come. How much slower is the machine's business, within reason."""
     print(f"moved {size / MB:.1f} MB in {seconds:.2f} s: {size / seconds / rate:.3f} of the limit")
-    assert 0.9 * size / rate < seconds < 1.5 * size / rate + 3
+    assert 0.9 * (size - 2**20) / rate < seconds < 1.5 * size / rate + 3
 
 
 def test_reassignment_keeps_to_its_throttle(cluster):
