@@ -31,14 +31,20 @@ static int first_batch(struct records records, struct batch *ret)
 /* Kafka's words for what cannot be a batch: one is at least so long, and of a known magic. */
 static const char *why_corrupt(struct arena *a, struct slice records)
 {
-    enum { SIZE_AT = 8, MAGIC_AT = 16, LEAST = 14 };
+    enum { SIZE_AT = 8, LEAST = 14, MOST = BATCH_SIZE_MAX - BATCH_OVERHEAD };
     int32_t size = (int32_t)be32_read(records.p + SIZE_AT);
+    struct str text;
 
     if (size < LEAST)
-        return arena_printf(a, "Record size %d is less than the minimum record overhead (%d)", size,
-                            LEAST)
-            .p;
-    return arena_printf(a, "Invalid magic found in record: %d", (int8_t)records.p[MAGIC_AT]).p;
+        text = arena_printf(a, "Record size %d is less than the minimum record overhead (%d)", size,
+                            LEAST);
+    else if (size > MOST) /* said before there is a magic to look at */
+        text = arena_printf(a, "Record size %d exceeds the largest allowable message size (%d).",
+                            size, MOST);
+    else
+        text =
+            arena_printf(a, "Invalid magic found in record: %d", (int8_t)records.p[BATCH_MAGIC_AT]);
+    return text.p;
 }
 
 /* What the first batches say of transactions, and whether they are batches at all. */
