@@ -49,7 +49,8 @@ static void take_controller(struct why_facts *f, const struct zk_op *op)
     z->controller = -1;
     if (op->result != ZK_OK)
         return;
-    if (node_controller_decode(op->ret_data, &why, &node) < 0) {
+    z->is_controller_garbled = node_controller_decode(op->ret_data, &why, &node) < 0;
+    if (z->is_controller_garbled) {
         add_bad(f, op, &why);
         return;
     }
@@ -119,7 +120,8 @@ static void take_broker(struct why_facts *f, int32_t id, const struct zk_op *op)
     b->registered = WHY_YES;
     b->session = op->stat.ephemeral_owner;
     b->registered_ms = op->stat.ctime_ms;
-    if (node_broker_decode(op->ret_data, f->arena, &why, node) < 0) {
+    b->is_garbled = node_broker_decode(op->ret_data, f->arena, &why, node) < 0;
+    if (b->is_garbled) {
         add_bad(f, op, &why);
         return;
     }
