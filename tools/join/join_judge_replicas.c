@@ -103,7 +103,7 @@ static void judge_move(const struct join_facts *f, const struct why_partition *p
 static void judge_waiting(const struct join_facts *f, const struct why_partition *p,
                           struct join_findings *ret)
 {
-    if (p->leader >= 0)
+    if (p->leader >= 0 && is_registered(f, p->leader))
         return;
     if (why_has(&p->isr, f->broker))
         FOUND(JOIN_NOTE, name_of(f, p), STR("has no leader, and waits for this broker"),

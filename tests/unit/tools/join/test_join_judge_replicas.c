@@ -80,6 +80,8 @@ START_TEST(a_broker_that_is_down_already_loses_nothing_more)
     EXPECT(&w, JOIN_BLOCKS, "t-0", "has no leader");
     t->v[0].isr = join_ids(&w, "1");
     EXPECT(&w, JOIN_NOTE, "t-0", "waits for this broker");
+    t->v[0].leader = 1; /* the controller has not noticed yet */
+    EXPECT(&w, JOIN_NOTE, "t-0", "waits for this broker");
     EXPECT_WELL(&w);
     join_end(&w);
 }
