@@ -154,6 +154,20 @@ def healthy(check):
     check.finds("healthy, broker 2", WARNING, "single-0", "lies on this broker only")
 
 
+def transactions(check):
+    """Only the brokers know whether anybody still has a transactional id: here nobody has."""
+    bootstrap = f"127.0.0.1:{check.port + 1}"
+    at = ("--zookeeper", check.zookeeper)
+    subprocess.run([KLAMM, "topics", "-b", bootstrap, "--create", "--topic", "__transaction_state", "--partitions", "1",
+                    "--replication-factor", "2"], check=True, stdout=subprocess.DEVNULL)
+    check.wait("the brokers have loaded what there is of transactions", lambda: subprocess.run(
+        [KLAMM, "check-join", *at, "-b", bootstrap], capture_output=True, check=False).returncode == 0)
+    check.join("transactions, asked", 0, *at, "-b", bootstrap)
+    check.finds("transactions, asked", WARNING, "__transaction_state", "no transactional id is known now")
+    check.join("transactions, not asked", 1, *at)
+    check.finds("transactions, not asked", BLOCKS, "__transaction_state", "whether they still are is not known")
+
+
 def stopped(check):
     """Broker 2 is stopped: it can be replaced, and broker 1 cannot."""
     bootstrap = f"127.0.0.1:{check.port + 1}"
@@ -233,8 +247,9 @@ def main():
     folder = tempfile.mkdtemp(prefix="klamm-join-cli-")
     check = Check(f"{folder}/cluster", options.port, options.verbose)
     try:
-        check.cluster("up", "--impl", "kafka", "--brokers", 2, "--port", options.port)
-        for part in (healthy, stopped, files, planted, wrong):
+        check.cluster("up", "--impl", "kafka", "--brokers", 2, "--port", options.port, "--set",
+                      "transaction.state.log.num.partitions=1")
+        for part in (healthy, transactions, stopped, files, planted, wrong):
             part(check)
     finally:
         check.cluster("down", "--wipe")
