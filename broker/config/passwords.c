@@ -118,9 +118,9 @@ static void parse(const char *text, struct props *ret)
 int password_encode(const struct broker_conf *c, const char *password, struct strbuf *ret,
                     struct strbuf *why)
 {
-    const char *secret = broker_conf_text(c, "password.encoder.secret", NULL);
-    const char *given = broker_conf_text(c, "password.encoder.keyfactory.algorithm", NULL);
-    const char *cipher = broker_conf_text(c, "password.encoder.cipher.algorithm", NULL);
+    const char *secret = c->password_encoder_secret;
+    const char *given = c->password_encoder_keyfactory_algorithm;
+    const char *cipher = c->password_encoder_cipher_algorithm;
     const char *factory = given ? given : "PBKDF2WithHmacSHA512";
     struct str text = str_of(password);
     CLEANUP(free_p) uint8_t *sealed = xmalloc(text.len + SEALED_BLOCK);
@@ -134,8 +134,8 @@ int password_encode(const struct broker_conf *c, const char *password, struct st
     const struct sealed_opts o = {
         .digest = digest_of(factory),
         .cipher = mode_of(cipher),
-        .key_bits = number(broker_conf_text(c, "password.encoder.key.length", NULL)),
-        .iterations = number(broker_conf_text(c, "password.encoder.iterations", NULL)),
+        .key_bits = c->password_encoder_key_length,
+        .iterations = c->password_encoder_iterations,
         .secret = str_of(secret),
         .salt = slice_of(salt, sizeof salt),
     };
@@ -214,9 +214,8 @@ int password_decode(const struct broker_conf *c, enum password_secret which, con
                     struct strbuf *ret)
 {
     CLEANUP(props_deinit) struct props p = {0};
-    const char *secret = broker_conf_text(
-        c, which == PASSWORD_SECRET ? "password.encoder.secret" : "password.encoder.old.secret",
-        NULL);
+    const char *secret =
+        which == PASSWORD_SECRET ? c->password_encoder_secret : c->password_encoder_old_secret;
 
     if (!secret)
         return -EINVAL;

@@ -10,8 +10,8 @@ struct zk_conf zk_conf_of_broker(const struct broker_conf *c)
         .set_acl = c->zookeeper_set_acl,
         .digest_auth = props_get(&c->props, "zookeeper.digest.auth"),
         .ssl = c->zookeeper_ssl_client_enable,
-        .ssl_truststore = broker_conf_text(c, "zookeeper.ssl.truststore.location", NULL),
-        .ssl_keystore = broker_conf_text(c, "zookeeper.ssl.keystore.location", NULL),
-        .ssl_key_password = broker_conf_text(c, "zookeeper.ssl.keystore.password", NULL),
+        .ssl_truststore = c->zookeeper_ssl_truststore_location,
+        .ssl_keystore = c->zookeeper_ssl_keystore_location,
+        .ssl_key_password = c->zookeeper_ssl_keystore_password,
     };
 }

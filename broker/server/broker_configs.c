@@ -161,7 +161,7 @@ static enum zk_result renew_now(struct broker_configs *bc)
     struct zk_config stored = {.name = name};
     struct node_config node = {0};
 
-    if (!broker_conf_text(live_conf_file(bc->opts.live), "password.encoder.old.secret", NULL))
+    if (!live_conf_file(bc->opts.live)->password_encoder_old_secret)
         return ZK_OK;
     enum zk_result r = zk_configs_read(bc->opts.zk, "brokers", &a, &stored, 1);
     if (r != ZK_OK)

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KLAMM = os.environ.get("KLAMM_BIN", os.path.join(ROOT, "build/debug")) + "/klamm"
@@ -78,6 +79,16 @@ class Check:
                               check=False)
         return done.stdout
 
+    def state(self, topic, partition):
+        return self.zk([f"get /brokers/topics/{topic}/partitions/{partition}/state".encode()])
+
+    @staticmethod
+    def wait(what, is_so, seconds=60):
+        deadline = time.monotonic() + seconds
+        while not is_so():
+            assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+            time.sleep(0.05)
+
     def tree(self):
         paths = [p for p in self.zk([b"ls -R /"]).splitlines() if p.startswith(b"/")]
         assert len(paths) > 20, paths
@@ -131,6 +142,8 @@ def healthy(check):
                     "--replication-factor", "2"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([KLAMM, "topics", "-b", bootstrap, "--create", "--topic", "single", "--replica-assignment", "2"],
                    check=True, stdout=subprocess.DEVNULL)
+    check.wait("topics are made", lambda: b'"isr":[2]' in check.state("single", 0) and
+               all(b'"leader"' in check.state("t", p) for p in range(3)))
     at = ("--zookeeper", check.zookeeper)
     check.join("healthy", 0, *at)
     check.expect("healthy: nothing to say", not check.said, check.said)
@@ -141,10 +154,26 @@ def healthy(check):
     check.finds("healthy, broker 2", WARNING, "single-0", "lies on this broker only")
 
 
+def transactions(check):
+    """Only the brokers know whether anybody still has a transactional id: here nobody has."""
+    bootstrap = f"127.0.0.1:{check.port + 1}"
+    at = ("--zookeeper", check.zookeeper)
+    subprocess.run([KLAMM, "topics", "-b", bootstrap, "--create", "--topic", "__transaction_state", "--partitions", "1",
+                    "--replication-factor", "2"], check=True, stdout=subprocess.DEVNULL)
+    check.wait("the brokers have loaded what there is of transactions", lambda: subprocess.run(
+        [KLAMM, "check-join", *at, "-b", bootstrap], capture_output=True, check=False).returncode == 0)
+    check.join("transactions, asked", 0, *at, "-b", bootstrap)
+    check.finds("transactions, asked", WARNING, "__transaction_state", "no transactional id is known now")
+    check.join("transactions, not asked", 1, *at)
+    check.finds("transactions, not asked", BLOCKS, "__transaction_state", "whether they still are is not known")
+
+
 def stopped(check):
     """Broker 2 is stopped: it can be replaced, and broker 1 cannot."""
     bootstrap = f"127.0.0.1:{check.port + 1}"
     check.cluster("stop", 2)
+    check.wait("broker 2 has no part in anything", lambda: b'"leader":-1' in check.state("single", 0) and
+               all(b'"isr":[1]' in check.state("t", p) for p in range(3)))
     check.join("stopped", 0, "-c", f"{check.dir}/broker-2.properties", "-b", bootstrap)
     check.finds("stopped", NOTE, "/brokers/ids/2", "the id is free")
     check.finds("stopped", NOTE, "single-0", "waits for this broker")
@@ -218,8 +247,9 @@ def main():
     folder = tempfile.mkdtemp(prefix="klamm-join-cli-")
     check = Check(f"{folder}/cluster", options.port, options.verbose)
     try:
-        check.cluster("up", "--impl", "kafka", "--brokers", 2, "--port", options.port)
-        for part in (healthy, stopped, files, planted, wrong):
+        check.cluster("up", "--impl", "kafka", "--brokers", 2, "--port", options.port, "--set",
+                      "transaction.state.log.num.partitions=1")
+        for part in (healthy, transactions, stopped, files, planted, wrong):
             part(check)
     finally:
         check.cluster("down", "--wipe")

@@ -117,17 +117,16 @@ static void settle_broker(struct join_facts *f)
     f->broker = f->wanted;
     if (f->broker < 0 && f->conf)
         f->broker = f->conf->broker_id;
-    for (size_t i = 0; i < f->dirs_count && f->broker < 0; i++)
-        f->broker = f->dirs[i].broker_id;
+    if (f->broker < 0 && f->conf)
+        f->broker = join_stored_broker(f->conf);
 }
 
-static void read_files(struct join_command *c)
+static void read_conf(struct join_command *c)
 {
     struct join_facts *f = &c->facts;
 
     if (c->config)
         join_read_conf(f, c->config);
-    join_read_dirs(f);
     settle_broker(f);
     if (!c->zookeeper && f->conf)
         c->zookeeper = f->conf->zookeeper_connect;
@@ -200,8 +199,9 @@ static int run(struct join_command *c)
     f->arena = f->zk.arena = &c->arena;
     f->zk.now_ms = clock_wall_ms(&clock_system);
     f->zk.controller = f->zk.asked_broker = f->zk.zk.controller = f->broker = -1;
-    read_files(c);
+    read_conf(c);
     read_zk(c);
+    join_read_dirs(f); /* last: what ZooKeeper gives the broker has to lie there by now */
     int r = ask_brokers(c);
     if (r < 0)
         return r == -EINVAL ? tool_misused(c->o->inv, "%s", c->why.s)

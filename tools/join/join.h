@@ -122,6 +122,8 @@ const char *join_setting(const struct join_facts *f, const char *key);
 void join_read_conf(struct join_facts *f, const char *path);
 /* join_read_dirs.c: log.dirs of the file. */
 void join_read_dirs(struct join_facts *f);
+/* The id in meta.properties, -1: none has one. */
+int32_t join_stored_broker(const struct broker_conf *conf);
 void join_read_dir(struct arena *a, struct join_dir *d, const char *path);
 /* join_read_zk.c: the nodes; f->zk has been read. */
 void join_read_nodes(struct join_facts *f, struct zk_store *s);

@@ -152,6 +152,10 @@ static void judge_wanted(const struct join_facts *f, const struct why_broker *b,
     else
         FOUND(JOIN_NOTE, where, STR("the broker runs"),
               "stop it before Klamm is started: a controlled shutdown frees the id at once");
+    if (b->node && b->node->jmx_port > 0)
+        FOUND(JOIN_WARNING, where,
+              arena_printf(f->arena, "it is watched through JMX (port %d)", b->node->jmx_port),
+              "Klamm has no JMX: what watches this broker through it sees nothing");
     if (b->node && f->conf)
         judge_self(f, b, ret);
 }

@@ -20,22 +20,59 @@ static void judge_refused(const struct join_facts *f, struct join_findings *ret)
 
 /* ---- keys ---- */
 
+/* Keys without effect that somebody relies on. */
+static const struct {
+    const char *key, *value; /* NULL: any but an empty one */
+    const char *what, *todo;
+} missed[] = {
+    {"remote.log.storage.system.enable", "true", "tiered storage is switched on: Klamm has none",
+     "topics with remote.storage.enable=true cannot be served"},
+    {"delegation.token.secret.key", NULL, "delegation tokens are switched on: Klamm takes none",
+     "clients that use them cannot go to Klamm's listeners"},
+    {"delegation.token.master.key", NULL, "delegation tokens are switched on: Klamm takes none",
+     "clients that use them cannot go to Klamm's listeners"},
+    {"create.topic.policy.class.name", NULL, "a policy for new topics: Klamm cannot load it",
+     "topics that it would refuse are made where Klamm is the controller"},
+    {"alter.config.policy.class.name", NULL, "a policy for settings: Klamm cannot load it",
+     "settings that it would refuse are taken by Klamm"},
+    {"client.quota.callback.class", NULL, "quotas of a plug-in: Klamm cannot load it",
+     "make sure that the broker stands what clients do without quotas"},
+    {"ssl.engine.factory.class", NULL, "TLS of a plug-in: Klamm cannot load it",
+     "Klamm's TLS has the ssl.* keys of the file only"},
+    {"security.providers", NULL, "providers of a plug-in: Klamm cannot load them",
+     "Klamm's TLS is OpenSSL's"},
+    {"metric.reporters", NULL, "reporters of metrics: Klamm cannot load them",
+     "what watches this broker through them sees nothing"},
+    {"kafka.metrics.reporters", NULL, "reporters of metrics: Klamm cannot load them",
+     "what watches this broker through them sees nothing"},
+};
+
+static bool judge_missed(const struct join_facts *f, const struct prop *p, struct str where,
+                         struct join_findings *ret)
+{
+    for (size_t i = 0; i < ARRAY_LEN(missed); i++) {
+        bool is_meant = missed[i].value ? strcmp(p->value, missed[i].value) == 0 : *p->value;
+        if (strcmp(p->key, missed[i].key) != 0 || !is_meant)
+            continue;
+        join_found(ret, JOIN_WARNING, where,
+                   arena_printf(f->arena, "%s: %s", p->key, missed[i].what),
+                   str_of(missed[i].todo));
+        return true;
+    }
+    return false;
+}
+
 static void judge_key(const struct join_facts *f, const struct prop *p, struct join_findings *ret)
 {
     struct str where = arena_printf(f->arena, "%s:%d", f->config, p->line);
     enum broker_key_use use = broker_key_use(p->key);
-    bool is_on = strcmp(p->value, "true") == 0;
 
     if (use == KEY_UNKNOWN)
         FOUND(JOIN_NOTE, where,
               arena_printf(f->arena, "%s: no 3.9 broker in ZooKeeper mode knows this key", p->key),
               "it is ignored");
-    else if (use == KEY_UNUSED && strcmp(p->key, "remote.log.storage.system.enable") == 0 && is_on)
-        FOUND(JOIN_WARNING, where, STR("tiered storage is switched on: Klamm has none"),
-              "topics with remote.storage.enable=true cannot be served");
-    else if (use == KEY_UNUSED && strcmp(p->key, "delegation.token.secret.key") == 0)
-        FOUND(JOIN_WARNING, where, STR("delegation tokens are switched on: Klamm takes none"),
-              "clients that use them cannot go to Klamm's listeners");
+    else if (use == KEY_UNUSED && judge_missed(f, p, where, ret))
+        return;
     else if (use == KEY_UNUSED)
         FOUND(JOIN_NOTE, where, arena_printf(f->arena, "%s has no effect here yet", p->key), "");
 }

@@ -11,6 +11,8 @@
 
 #define FOUND(severity, where, what, todo) join_found(ret, (severity), (where), (what), STR(todo))
 
+enum { NEW_MS = 60 * 1000 };
+
 struct log_table {
     const struct join_log **v; /* sorted by topic and partition; futures are left out */
     size_t count;
@@ -78,12 +80,23 @@ static bool are_ours(const struct join_facts *f)
 
 /* ---- replicas without a log ---- */
 
+/* A running broker makes the log a moment after the controller has written that it is there. */
+static bool is_new(const struct join_facts *f, const struct why_partition *p)
+{
+    const struct why_broker *b = why_find_broker(&f->zk, f->broker);
+
+    return b && b->registered == WHY_YES && p->changed_ms && f->zk.now_ms - p->changed_ms < NEW_MS;
+}
+
 static void judge_missing(const struct join_facts *f, const struct why_partition *p,
                           struct join_findings *ret)
 {
     struct str where = arena_printf(f->arena, "%.*s-%d", STR_ARG(p->topic->name), p->partition);
 
-    if (why_has(&p->isr, f->broker))
+    if (is_new(f, p))
+        FOUND(JOIN_NOTE, where, STR("none of the log dirs has it; it has just been made, or moved"),
+              "ask again in a minute");
+    else if (why_has(&p->isr, f->broker))
         FOUND(JOIN_BLOCKS, where,
               STR("is in sync by ZooKeeper, and none of the log dirs has it: it would come back "
                   "empty, as if all of it had been lost"),

@@ -73,7 +73,7 @@ static void judge_now(const struct join_facts *f, const struct why_partition *p,
 {
     int32_t min = min_isr_of(f, p);
 
-    if (p->leader < 0)
+    if (p->leader < 0 || !is_registered(f, p->leader))
         FOUND(JOIN_BLOCKS, name_of(f, p), STR("has no leader"),
               "klamm why topic TOPIC says why; ask again when it has one");
     else if (p->isr.count < min)
@@ -103,7 +103,7 @@ static void judge_move(const struct join_facts *f, const struct why_partition *p
 static void judge_waiting(const struct join_facts *f, const struct why_partition *p,
                           struct join_findings *ret)
 {
-    if (p->leader >= 0)
+    if (p->leader >= 0 && is_registered(f, p->leader))
         return;
     if (why_has(&p->isr, f->broker))
         FOUND(JOIN_NOTE, name_of(f, p), STR("has no leader, and waits for this broker"),
@@ -127,10 +127,20 @@ static void judge_partition(const struct join_facts *f, const struct why_partiti
         return;
     else if (is_down(f))
         judge_waiting(f, p, ret);
-    else if (!f->stop && p->leader < 0)
+    else if (!f->stop && (p->leader < 0 || !is_registered(f, p->leader)))
         judge_now(f, p, ret);
     else if (!f->stop)
         judge_absence(f, p, ret);
+}
+
+/* Where nobody is registered nobody leads: that is a finding of its own (join_judge_zk.c). */
+static bool is_running(const struct join_facts *f)
+{
+    for (int32_t i = 0; i < f->zk.brokers_count; i++) {
+        if (f->zk.brokers[i].registered == WHY_YES)
+            return true;
+    }
+    return false;
 }
 
 static bool is_named(const struct join_facts *f)
@@ -211,7 +221,7 @@ void join_judge_replicas(const struct join_facts *f, struct join_findings *ret)
     if (!knows_zk)
         return;
     judge_unknown(f, ret);
-    for (int32_t i = 0; i < f->zk.topics_count; i++) {
+    for (int32_t i = 0; is_running(f) && i < f->zk.topics_count; i++) {
         for (int32_t k = 0; k < f->zk.topics[i].count; k++)
             judge_partition(f, &f->zk.topics[i].v[k], ret);
     }

@@ -219,6 +219,19 @@ void join_read_dir(struct arena *a, struct join_dir *d, const char *path)
         read_entry(a, d, names.v[i]);
 }
 
+int32_t join_stored_broker(const struct broker_conf *conf)
+{
+    int32_t id = -1;
+
+    for (int i = 0; i < conf->dir_count && id < 0; i++) {
+        CLEANUP(free_p) char *cluster = NULL;
+        CLEANUP(free_p) char *why = NULL;
+        if (log_dir_read_identity(conf->dirs[i], &id, &cluster, &why) < 0)
+            id = -1;
+    }
+    return id;
+}
+
 void join_read_dirs(struct join_facts *f)
 {
     struct rlimit lim;

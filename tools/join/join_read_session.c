@@ -120,7 +120,7 @@ static void read_server(struct join_facts *f, struct join_server *s, struct str 
         zk_status(zk, &status);
         s->is_read_only = status.is_read_only;
     } else {
-        s->silence = arena_str(f->arena, strbuf_str(&why));
+        s->silence = arena_printf(f->arena, "no session within %d ms", (int)timeout_ms);
     }
     zk_free(zk);
 }

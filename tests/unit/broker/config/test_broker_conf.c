@@ -192,6 +192,10 @@ START_TEST(keys_are_used_unused_or_unknown)
     ck_assert_int_eq(broker_key_use("listener.name.x.ssl.key.password"), KEY_USED);
     ck_assert_int_eq(broker_key_use("remote.log.storage.system.enable"), KEY_UNUSED);
     ck_assert_int_eq(broker_key_use("some.plugin.key"), KEY_UNKNOWN);
+    /* Read by name, or only here. */
+    ck_assert_int_eq(broker_key_use("password.encoder.secret"), KEY_USED);
+    ck_assert_int_eq(broker_key_use("zookeeper.ssl.truststore.location"), KEY_USED);
+    ck_assert_int_eq(broker_key_use("zookeeper.digest.auth"), KEY_USED);
 }
 END_TEST
 

@@ -86,6 +86,17 @@ START_TEST(the_file_is_of_another_broker)
 }
 END_TEST
 
+START_TEST(who_watches_through_jmx_sees_nothing)
+{
+    join_start(&w);
+    node(1)->jmx_port = 9999;
+    EXPECT(&w, JOIN_WARNING, "/brokers/ids/1", "JMX (port 9999)");
+    node(1)->jmx_port = -1;
+    EXPECT_WELL(&w);
+    join_end(&w);
+}
+END_TEST
+
 START_TEST(features_of_a_broker_are_strange)
 {
     struct node_feature one = {STR("f"), 1, 2};
@@ -101,4 +112,5 @@ END_TEST
 TEST_MAIN("tools/join/join_judge_brokers", the_id_is_free_taken_or_stuck,
           sasl_blocks_where_there_is_nothing_else, others_need_the_listener_between_brokers,
           others_need_the_control_plane_too, nobody_else_advertises_the_same,
-          the_file_is_of_another_broker, features_of_a_broker_are_strange)
+          the_file_is_of_another_broker, who_watches_through_jmx_sees_nothing,
+          features_of_a_broker_are_strange)

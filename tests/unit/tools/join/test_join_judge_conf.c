@@ -31,11 +31,18 @@ START_TEST(keys_without_effect_are_told)
 {
     join_start(&w);
     join_file(&w, BASE "sasl.enabled.mechanisms=PLAIN\nsome.key=x\n"
-                       "remote.log.storage.system.enable=true\ndelegation.token.secret.key=s\n");
+                       "remote.log.storage.system.enable=true\ndelegation.token.secret.key=s\n"
+                       "create.topic.policy.class.name=P\nmetric.reporters=\n"
+                       "password.encoder.secret=s\n");
     EXPECT(&w, JOIN_NOTE, "server.properties:4", "sasl.enabled.mechanisms has no effect");
     EXPECT(&w, JOIN_NOTE, "server.properties:5", "some.key: no 3.9 broker");
     EXPECT(&w, JOIN_WARNING, "server.properties:6", "tiered storage");
     EXPECT(&w, JOIN_WARNING, "server.properties:7", "delegation tokens");
+    EXPECT(&w, JOIN_WARNING, "server.properties:8", "a policy for new topics");
+    EXPECT(&w, JOIN_NOTE, "server.properties:9", "metric.reporters has no effect");
+    EXPECT_NOT(&w, "server.properties:10", NULL);
+    join_file(&w, BASE "remote.log.storage.system.enable=false\n");
+    EXPECT(&w, JOIN_NOTE, "server.properties:4", "has no effect");
     join_end(&w);
 }
 END_TEST

@@ -139,6 +139,13 @@ START_TEST(a_replica_in_sync_without_a_log_blocks)
     d->logs_count = 0;
     EXPECT(&w, JOIN_BLOCKS, "t-0", "none of the log dirs has it");
     EXPECT(&w, JOIN_NOTE, "u-0", "none of the log dirs has it");
+    why_find_topic(&w.f.zk, STR("t"))->v[0].changed_ms = w.f.zk.now_ms - 1000;
+    EXPECT(&w, JOIN_NOTE, "t-0", "it has just been made, or moved");
+    why_find_broker(&w.f.zk, 1)->registered = WHY_NO;
+    EXPECT(&w, JOIN_BLOCKS, "t-0", "none of the log dirs has it");
+    why_find_broker(&w.f.zk, 1)->registered = WHY_YES;
+    why_find_topic(&w.f.zk, STR("t"))->v[0].changed_ms = w.f.zk.now_ms - 3600000;
+    EXPECT(&w, JOIN_BLOCKS, "t-0", "none of the log dirs has it");
     d->cluster_id = STR("there"); /* says nothing about this cluster then */
     EXPECT_NOT(&w, "t-0", "none of the log dirs");
     join_end(&w);

@@ -61,11 +61,15 @@ START_TEST(without_a_broker_all_are_looked_at)
     w.f.broker = -1;
     struct why_topic *t = join_topic(&w, "t", "2,3", "");
     EXPECT(&w, JOIN_BLOCKS, "t-0", "no leader");
+    t->v[0].leader = 9; /* which is not registered */
+    EXPECT(&w, JOIN_BLOCKS, "t-0", "no leader");
     t->v[0].leader = 2;
     t->v[0].isr = join_ids(&w, "2");
     EXPECT(&w, JOIN_WARNING, "t-0", "1 of 2 replicas are in sync");
     t->min_isr = 2;
     EXPECT(&w, JOIN_BLOCKS, "t-0", "below min ISR now (1 of 2)");
+    w.f.zk.brokers_count = 0; /* all are down, which is said once */
+    EXPECT_NOT(&w, "t-0", NULL);
     join_end(&w);
 }
 END_TEST
@@ -79,6 +83,8 @@ START_TEST(a_broker_that_is_down_already_loses_nothing_more)
     t->v[0].leader = -1;
     EXPECT(&w, JOIN_BLOCKS, "t-0", "has no leader");
     t->v[0].isr = join_ids(&w, "1");
+    EXPECT(&w, JOIN_NOTE, "t-0", "waits for this broker");
+    t->v[0].leader = 1; /* the controller has not noticed yet */
     EXPECT(&w, JOIN_NOTE, "t-0", "waits for this broker");
     EXPECT_WELL(&w);
     join_end(&w);

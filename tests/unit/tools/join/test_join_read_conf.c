@@ -1,3 +1,4 @@
+#include "tests/support/certs.h"
 #include "tests/support/join_world.h"
 
 static struct join_world w;
@@ -46,6 +47,29 @@ START_TEST(the_session_and_certificates_are_checked_too)
 }
 END_TEST
 
+START_TEST(good_certificates_are_taken)
+{
+    CLEANUP(strbuf_deinit) struct strbuf text = {0};
+    struct test_certs certs;
+
+    join_start(&w);
+    test_certs_init(&certs, "broker");
+    strbuf_addf(&text,
+                "broker.id=1\nzookeeper.connect=z:1\nlisteners=SSL://h:1\n"
+                "security.inter.broker.protocol=SSL\nssl.keystore.location=%s\n"
+                "ssl.keystore.password=secret\nssl.truststore.location=%s\n"
+                "ssl.truststore.password=secret\n",
+                certs.keystore, certs.truststore);
+    read_file(text.s);
+    ck_assert_msg(w.f.refused.count == 0, "%.*s", STR_ARG(w.f.refused.v[0]));
+    strbuf_addz(&text, "ssl.keystore.password=wrong\n");
+    read_file(text.s);
+    ck_assert(is_refused("(listener SSL)"));
+    test_certs_deinit(&certs);
+    join_end(&w);
+}
+END_TEST
+
 START_TEST(a_file_that_is_not_there_is_refused)
 {
     join_start(&w);
@@ -74,5 +98,5 @@ START_TEST(settings_at_run_time_stand_above_the_file)
 END_TEST
 
 TEST_MAIN("tools/join/join_read_conf", what_a_start_would_take_is_not_refused,
-          the_session_and_certificates_are_checked_too, a_file_that_is_not_there_is_refused,
-          settings_at_run_time_stand_above_the_file)
+          the_session_and_certificates_are_checked_too, good_certificates_are_taken,
+          a_file_that_is_not_there_is_refused, settings_at_run_time_stand_above_the_file)

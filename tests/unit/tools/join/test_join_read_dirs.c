@@ -199,6 +199,9 @@ START_TEST(the_dirs_of_a_file_are_read)
     ck_assert_uint_eq(w.f.dirs_count, 2);
     ck_assert(w.f.dirs[0].is_there && !w.f.dirs[1].is_there);
     ck_assert_int_ne(w.f.open_files, 0);
+    ck_assert_int_eq(join_stored_broker(w.f.conf), 1);
+    put("meta.properties", "version=1\nnode.id=1\n");
+    ck_assert_int_eq(join_stored_broker(w.f.conf), -1);
     join_end(&w);
     arena_deinit(&a);
 }
