@@ -29,12 +29,14 @@ def classpath(version):
     return ":".join([classes, old, *others])
 
 
-def test_java_clients_of_all_ages(cluster, request):
-    versions = IN_CI + (OTHERS if request.config.getoption("--full") else ())
+def test_java_clients_of_all_ages(cluster, is_full):
+    versions = IN_CI + (OTHERS if is_full else ())
     with Crew(cluster, "of-all-ages") as crew:
         for i, version in enumerate(versions):
             does = ("produce",) if version.startswith("0.8") else ("produce", "consume")
             crew.hire(f"java-{version}", java(classpath(version), "Worker" if "consume" in does else "Produce"),
                       f"compression.type={CODECS[i % len(CODECS)]}", f"isolation.level={ISOLATIONS[i % 2]}", does=does)
         crew.through_a_restart()
+        if is_full:
+            crew.through_a_rolling_restart()
         crew.finish()

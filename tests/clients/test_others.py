@@ -59,10 +59,12 @@ OTHERS = [(kafka_python_of_old, "gzip"), (sarama_of_old, "none", "version=2.0.0"
           (sarama_of_old, "gzip", "version=0.10.2.0")]
 
 
-def test_other_clients(cluster, request):
+def test_other_clients(cluster, is_full):
     with Crew(cluster, "of-all-tongues") as crew:
-        for program, codec, *more in IN_CI + (OTHERS if request.config.getoption("--full") else []):
+        for program, codec, *more in IN_CI + (OTHERS if is_full else []):
             name = "-".join([program.__name__, *(word.rpartition("=")[2] for word in more)])
             crew.hire(name, program(), f"compression={codec}", *more)
         crew.through_a_restart()
+        if is_full:
+            crew.through_a_rolling_restart()
         crew.finish()

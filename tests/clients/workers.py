@@ -43,6 +43,21 @@ class Follower(Worker):
         self.kill()
 
 
+def faults(producers, consumers, there):
+    """What must not be, each a text. there: the values that are in the topic."""
+    acked = set().union(*(w.acked for w in producers))
+    for worker in producers:
+        if not worker.acked:
+            yield f"nothing was acknowledged to {worker.name}"
+        if worker.failed:
+            yield f"{len(worker.failed)} not acknowledged to {worker.name}, e.g. {worker.failed[0]}"
+    if acked - there:
+        yield f"{len(acked - there)} acknowledged records are lost, e.g. {min(acked - there)}"
+    for worker in consumers:
+        if missing := acked - worker.processed:
+            yield f"{len(missing)} not processed by {worker.name}, e.g. {min(missing)}"
+
+
 class Crew:
     """Workers on one topic. What they do is "produce", "consume", both, or to stand between producers and consumers."""
 
@@ -95,7 +110,7 @@ class Crew:
 
     def check_alive(self):
         for worker in self.workers():
-            assert worker.is_alive(), f"{worker.name} died: {worker.last_words()}"
+            assert worker.is_alive() or worker.has_left(), f"{worker.name} died: {worker.last_words()}"
 
     def wait_for(self, what, undone):
         """Until undone(), which tells {name: why} of those that are not there yet, tells nothing."""
@@ -127,14 +142,21 @@ class Crew:
 
     def through_a_restart(self):
         """The leader of partition 0 dies and comes back; all go on before, meanwhile and afterwards."""
-        cluster = self.cluster
         self.wait_progress()
-        victim = cluster.leader(self.topic, 0)
-        cluster.run("kill", victim)
-        cluster.leader(self.topic, 0, but=[victim])
+        self._without(self.cluster.leader(self.topic, 0), "kill")
+
+    def through_a_rolling_restart(self):
+        """Each broker ends as it should, and comes back."""
+        for number in self.cluster.numbers:
+            self._without(number, "stop")
+
+    def _without(self, victim, end):
+        self.cluster.run(end, victim)
+        for partition in range(self.partitions):
+            self.cluster.leader(self.topic, partition, but=[victim])
         self.wait_progress()
-        cluster.start(victim)
-        cluster.wait_in_sync(self.topic)
+        self.cluster.start(victim)
+        self.cluster.wait_in_sync(self.topic)
         self.wait_progress()
 
     def finish(self):
@@ -146,10 +168,8 @@ class Crew:
         self.wait_processed()
         for worker in self.workers():
             worker.leave()
-        failed = [f"{w.name}: {w.failed[:2]}" for w in self.producers if w.failed]
-        assert not failed, f"not acknowledged: {failed}"
         there = {line.split()[2] for line in read_topic(self.cluster, self.topic, self.partitions)}
-        acked = self.acked()
-        assert acked and acked <= there, f"{len(acked - there)} acknowledged records are lost"
+        acked, found = self.acked(), list(faults(self.producers, self.consumers, there))
+        assert not found, f"{self.topic}: " + "; ".join(found)
         print(f"{self.topic}: {len(acked)} records of {len(self.producers)} producers, each processed by "
               f"{len(self.consumers)} groups")
