@@ -2,14 +2,16 @@
 
 import os
 
+import pytest
 
 from program import BUILD, HERE, jars, java, javac, kafka_libs
-from workers import Crew
+from workers import Crew, Follower
 
 SETS = ("min.insync.replicas=2", "offsets.topic.num.partitions=5")
 NEWEST = "4.4.0"
-# With --full. 0.8.2: no consumer, 0.9: messages v0, 0.10: v1, 0.11: v2, 1.0 and later: requests change, not messages.
+# 0.8.2: no consumer, 0.9: messages v0, 0.10: v1, 0.11: v2; since then requests change, not messages.
 IN_CI = ("0.8.2.2", "0.9.0.1", "0.10.2.2", "0.11.0.3", "2.0.1", NEWEST)
+# Only with --full.
 OTHERS = ("0.10.0.1", "1.0.2", "1.1.1", "2.8.2")
 OLD_LZ4 = {"0.8": "1.2.0", "0.9": "1.2.0", "0.10": "1.3.0"}
 CODECS = ("none", "gzip", "snappy", "lz4")
@@ -27,6 +29,23 @@ def classpath(version):
     sources = ["Produce"] if version.startswith("0.8") else ["Produce", "Consume", "Worker"]
     classes = javac(f"{BUILD}/java/{version}", old, *(f"{HERE}/java/{name}.java" for name in sources))
     return ":".join([classes, old, *others])
+
+
+@pytest.mark.full
+def test_scala_clients_of_0_8(cluster):
+    """The consumer that finds brokers and topics in ZooKeeper, and the producer before the Java one."""
+    classes = f"{jars('scala')}/*"
+    with Crew(cluster, "by-scala") as crew:
+        crew.hire("java", java(classpath(NEWEST), "Worker"))
+        crew.add(Follower("scala-consumer", java(
+            classes, "kafka.tools.ConsoleConsumer", "--zookeeper", f"127.0.0.1:{cluster.port + 101}", "--topic",
+            crew.topic, "--from-beginning"), cluster.dir), ["consume"])
+        for moment in (crew.wait_progress, crew.through_a_restart, crew.through_a_rolling_restart):
+            moment()
+            crew.send_lines(f"scala-{moment.__name__}", java(
+                classes, "kafka.tools.ConsoleProducer", "--broker-list", cluster.bootstrap(), "--topic", crew.topic,
+                "--sync", "--request-required-acks", "-1", "--request-timeout-ms", "10000"), 500)
+        crew.finish()
 
 
 def test_java_clients_of_all_ages(cluster, is_full):

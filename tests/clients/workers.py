@@ -3,6 +3,8 @@
 README.md says what a worker is told and what it says.
 """
 
+import subprocess
+
 from cluster import poll, read_topic
 from program import Program
 
@@ -43,9 +45,8 @@ class Follower(Worker):
         self.kill()
 
 
-def faults(producers, consumers, there):
-    """What must not be, each a text. there: the values that are in the topic."""
-    acked = set().union(*(w.acked for w in producers))
+def faults(acked, producers, consumers, there):
+    """What must not be, each a text. acked: by whomever; there: the values that are in the topic."""
     for worker in producers:
         if not worker.acked:
             yield f"nothing was acknowledged to {worker.name}"
@@ -63,7 +64,7 @@ class Crew:
 
     def __init__(self, cluster, topic, partitions=3):
         self.cluster, self.topic, self.partitions = cluster, topic, partitions
-        self.producers, self.consumers, self.helpers = [], [], []
+        self.producers, self.consumers, self.helpers, self.sent_before = [], [], [], set()
         cluster.create_topic(topic, partitions, min(3, len(cluster.numbers)))
 
     def __enter__(self):
@@ -90,6 +91,17 @@ class Crew:
             self.helpers.append(program)
         return program
 
+    def send_lines(self, name, command, count=2000):
+        """By a program that sends its input: all lines count as acknowledged if it ends without a complaint."""
+        lines = [f"{name}:{n}" for n in range(count)]
+        with open(f"{self.cluster.dir}/{name}.err", "w+", encoding="utf-8") as err:
+            subprocess.run(command, input="".join(f"{line}\n" for line in lines), stdout=err, stderr=err, text=True,
+                           check=True, timeout=180)
+            err.seek(0)
+            said = err.read()
+        assert "ERROR" not in said, said[-2000:]
+        self.sent_before.update(lines)
+
     def dismiss(self, worker):
         """It ends, and is no more waited for."""
         for programs in (self.producers, self.consumers, self.helpers):
@@ -106,7 +118,7 @@ class Crew:
             ["consume"])
 
     def acked(self):
-        return set().union(*(w.acked for w in self.producers))
+        return self.sent_before.union(*(w.acked for w in self.producers))
 
     def check_alive(self):
         for worker in self.workers():
@@ -169,7 +181,8 @@ class Crew:
         for worker in self.workers():
             worker.leave()
         there = {line.split()[2] for line in read_topic(self.cluster, self.topic, self.partitions)}
-        acked, found = self.acked(), list(faults(self.producers, self.consumers, there))
+        acked = self.acked()
+        found = list(faults(acked, self.producers, self.consumers, there))
         assert not found, f"{self.topic}: " + "; ".join(found)
         print(f"{self.topic}: {len(acked)} records of {len(self.producers)} producers, each processed by "
               f"{len(self.consumers)} groups")
