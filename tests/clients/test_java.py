@@ -1,6 +1,8 @@
 """Kafka's Java client of all ages, through the death of a leader: what one acknowledged, each processes."""
 
+import difflib
 import os
+import subprocess
 
 import pytest
 
@@ -27,6 +29,7 @@ def classpath(version):
     others += [f"{libs}/{name}" for name in sorted(os.listdir(libs))
                if name.startswith(("slf4j", "reload4j", "snappy", "lz4", "zstd"))]
     sources = ["Produce"] if version.startswith("0.8") else ["Produce", "Consume", "Worker"]
+    sources += ["AdminTour"] if version == NEWEST else []
     classes = javac(f"{BUILD}/java/{version}", old, *(f"{HERE}/java/{name}.java" for name in sources))
     return ":".join([classes, old, *others])
 
@@ -59,3 +62,18 @@ def test_java_clients_of_all_ages(cluster, is_full):
         if is_full:
             crew.through_a_rolling_restart()
         crew.finish()
+
+
+def test_newest_admin_client(cluster):
+    """What comes of each call is what comes of it at Apache Kafka 3.9."""
+    cluster.create_topic("toured", 3)
+    for partition in range(3):
+        subprocess.run(["kcat", "-P", "-b", cluster.bootstrap(), "-t", "toured", "-p", str(partition), "-X", "acks=all"],
+                       input="".join(f"{n}\n" for n in range(100)), text=True, check=True, timeout=60)
+    done = subprocess.run(java(classpath(NEWEST), "AdminTour", cluster.bootstrap(), "toured", "of-tour"),
+                          capture_output=True, text=True, check=False, timeout=180)
+    assert done.returncode == 0, done.stderr[-3000:]
+    with open(f"{HERE}/java/tour.txt", encoding="utf-8") as wanted:
+        differences = list(difflib.unified_diff(wanted.read().splitlines(), done.stdout.splitlines(), "Apache Kafka",
+                                                "here", lineterm="", n=0))
+    assert not differences, "\n".join(differences)

@@ -25,7 +25,8 @@ def test_good_workers_have_no_faults(tmp_path):
 def test_what_one_group_left_out_is_found(tmp_path):
     first = worker(tmp_path, "first", "acked first:0", "acked first:1", "processed first:0 first:1")
     second = worker(tmp_path, "second", "processed first:0")
-    assert list(faults(first.acked, [first], [first, second], first.acked)) == ["1 not processed by second, e.g. first:1"]
+    found = list(faults(first.acked, [first], [first, second], first.acked))
+    assert found == ["1 not processed by second, e.g. first:1"]
 
 
 def test_lost_records_are_found(tmp_path):
