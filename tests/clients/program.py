@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import threading
 import traceback
+import warnings
 
 import pytest
 
@@ -22,6 +23,15 @@ def must(command, what, **options):
     if done.returncode != 0:
         pytest.skip(f"{what}: {(done.stderr or done.stdout).strip()[-300:]}")
     return done.stdout.strip()
+
+
+def if_there(program):
+    """The command that program() tells, or None where it cannot be had; the others go on without it."""
+    try:
+        return program()
+    except pytest.skip.Exception as e:
+        warnings.warn(f"left out: {e}")
+        return None
 
 
 def kafka_libs():

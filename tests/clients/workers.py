@@ -5,8 +5,10 @@ README.md says what a worker is told and what it says.
 
 import subprocess
 
-from cluster import poll, read_topic
+from cluster import PATIENCE, poll, read_topic
 from program import Program
+
+BEGIN = 180  # seconds for all programs to be at work; many virtual machines start at once
 
 
 class Worker(Program):
@@ -124,7 +126,7 @@ class Crew:
         for worker in self.workers():
             assert worker.is_alive() or worker.has_left(), f"{worker.name} died: {worker.last_words()}"
 
-    def wait_for(self, what, undone):
+    def wait_for(self, what, undone, seconds=PATIENCE):
         """Until undone(), which tells {name: why} of those that are not there yet, tells nothing."""
         left = {}
 
@@ -134,27 +136,27 @@ class Crew:
             left.update(undone())
             return not left
         try:
-            poll(what, done)
+            poll(what, done, seconds)
         except AssertionError as e:
             raise AssertionError(f"{e}; not yet: {left}") from None
 
-    def wait_progress(self, count=50):
+    def wait_progress(self, count=50, seconds=PATIENCE):
         """Each producer has count acknowledgements more, and each consumer has processed all that there are by then."""
         before = {w: len(w.acked) for w in self.producers}
         self.wait_for(f"{count} acknowledgements more", lambda: {
-            w.name: more for w in self.producers if (more := len(w.acked) - before[w]) < count})
-        self.wait_processed()
+            w.name: more for w in self.producers if (more := len(w.acked) - before[w]) < count}, seconds)
+        self.wait_processed(seconds)
 
-    def wait_processed(self):
+    def wait_processed(self, seconds=PATIENCE):
         """Each consumer has processed each record that is acknowledged by now."""
         acked = self.acked()
         self.wait_for(f"all {len(acked)} acknowledged records should be processed", lambda: {
             w.name: f"{len(missing)} missing, e.g. {sorted(missing)[:3]}" for w in self.consumers
-            if (missing := acked - w.processed)})
+            if (missing := acked - w.processed)}, seconds)
 
     def through_a_restart(self):
         """The leader of partition 0 dies and comes back; all go on before, meanwhile and afterwards."""
-        self.wait_progress()
+        self.wait_progress(seconds=BEGIN)
         self._without(self.cluster.leader(self.topic, 0), "kill")
 
     def through_a_rolling_restart(self):

@@ -51,27 +51,26 @@ final class AdminTour {
     }
 
     /* What it came to: a text, or the error's name. */
-    private void say(String what, Callable<?> call) throws Exception {
+    private static void say(String what, Callable<?> call) throws Exception {
+        System.out.println(what + ": " + outcome(call));
+    }
+
+    private static String outcome(Callable<?> call) throws Exception {
         try {
-            System.out.println(what + ": " + call.call());
+            return String.valueOf(call.call());
         } catch (ExecutionException e) {
-            System.out.println(what + ": " + e.getCause().getClass().getSimpleName());
+            return e.getCause().getClass().getSimpleName();
         }
     }
 
-    /* Until it comes to that. */
-    private void await(String what, Object wanted, Callable<?> call) throws Exception {
-        for (int i = 0; i < 600 && !wanted.equals(tried(call)); i++)
+    /* As soon as it comes to that: each broker learns of changes in its own time. */
+    private static void await(String what, String wanted, Callable<?> call) throws Exception {
+        String last = outcome(call);
+        for (int i = 0; i < 600 && !wanted.equals(last); i++) {
             Thread.sleep(100);
-        say(what, call);
-    }
-
-    private static Object tried(Callable<?> call) throws Exception {
-        try {
-            return call.call();
-        } catch (ExecutionException e) {
-            return e.getCause();
+            last = outcome(call);
         }
+        System.out.println(what + ": " + last);
     }
 
     private String shape(String name) throws Exception {
@@ -96,7 +95,7 @@ final class AdminTour {
         say("widen", () -> admin.createPartitions(Map.of(made, NewPartitions.increaseTo(3, List.of(List.of(3, 1, 2))))).all().get());
         say("narrow", () -> admin.createPartitions(Map.of(made, NewPartitions.increaseTo(2))).all().get());
         await("wider", "0:[1, 2, 3]/[1, 2, 3] 1:[2, 3, 1]/[1, 2, 3] 2:[3, 1, 2]/[1, 2, 3]", () -> shape(made));
-        say("listed", () -> new TreeSet<>(admin.listTopics().names().get()).contains(made));
+        await("listed", "true", () -> new TreeSet<>(admin.listTopics().names().get()).contains(made));
         say("unknown", () -> shape("unknown"));
     }
 
@@ -155,7 +154,7 @@ final class AdminTour {
         say("reassign", () -> admin.alterPartitionReassignments(
             Map.of(tp, Optional.of(new NewPartitionReassignment(List.of(3, 2))))).all().get());
         await("reassigned", "0:[3, 2]/[2, 3]", () -> shape(made).split(" 1:")[0]);
-        await("none under way", Map.of(), () -> admin.listPartitionReassignments().reassignments().get());
+        await("none under way", "{}", () -> admin.listPartitionReassignments().reassignments().get());
         say("cancel none", () -> admin.alterPartitionReassignments(Map.of(tp, Optional.empty())).all().get());
         say("elect", () -> admin.electLeaders(ElectionType.UNCLEAN, Set.of(tp)).partitions().get().get(tp)
             .map(e -> e.getClass().getSimpleName()).orElse("elected"));
@@ -163,17 +162,17 @@ final class AdminTour {
 
     private void groups() throws Exception {
         TopicPartition tp = new TopicPartition(topic, 0), other = new TopicPartition(topic, 1);
-        say("offsets of a new group", () -> offsets());
+        say("offsets of a new group", this::offsets);
         say("commit", () -> admin.alterConsumerGroupOffsets(group, Map.of(tp, new OffsetAndMetadata(41, "hello"),
             other, new OffsetAndMetadata(7))).all().get());
         say("offsets", this::offsets);
-        say("described group", () -> described());
+        say("described group", this::described);
         say("groups", () -> admin.listGroups().all().get().stream().anyMatch(g -> g.groupId().equals(group)));
         say("forget", () -> admin.deleteConsumerGroupOffsets(group, Set.of(other)).all().get());
         say("offsets left", this::offsets);
         say("delete group", () -> admin.deleteConsumerGroups(List.of(group)).all().get());
         say("delete no group", () -> admin.deleteConsumerGroups(List.of(group)).all().get());
-        say("describe no group", () -> described());
+        say("describe no group", this::described);
     }
 
     private Object offsets() throws Exception {
@@ -192,6 +191,6 @@ final class AdminTour {
         say("features", () -> admin.describeFeatures().featureMetadata().get().finalizedFeatures());
         say("delete topic", () -> admin.deleteTopics(List.of(made)).all().get());
         say("delete no topic", () -> admin.deleteTopics(List.of("unknown")).all().get());
-        await("gone", false, () -> admin.listTopics().names().get().contains(made));
+        await("gone", "false", () -> admin.listTopics().names().get().contains(made));
     }
 }
