@@ -9,6 +9,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from fixtures import *  # noqa: E402, F401, F403
 
 
+@pytest.fixture
+def is_full(request):
+    return request.config.getoption("--full")
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "full: takes long, and runs with --full only")
 

@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 import threading
+import traceback
+import warnings
 
 import pytest
 
@@ -21,6 +23,15 @@ def must(command, what, **options):
     if done.returncode != 0:
         pytest.skip(f"{what}: {(done.stderr or done.stdout).strip()[-300:]}")
     return done.stdout.strip()
+
+
+def if_there(program):
+    """The command that program() tells, or None where it cannot be had; the others go on without it."""
+    try:
+        return program()
+    except pytest.skip.Exception as e:
+        warnings.warn(f"left out: {e}")
+        return None
 
 
 def kafka_libs():
@@ -69,7 +80,7 @@ class Program:
     """One that runs; each line that it says goes to hear()."""
 
     def __init__(self, name, command, said_to, **options):
-        self.name, self.errors = name, os.path.join(said_to, f"{name}.err")
+        self.name, self.errors, self.misheard = name, os.path.join(said_to, f"{name}.err"), ""
         with open(self.errors, "wb") as err:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err,
                                             text=True, **options)
@@ -78,17 +89,26 @@ class Program:
 
     def _read(self):
         for line in self.process.stdout:
-            self.hear(line)
+            try:
+                self.hear(line)
+            except Exception:
+                self.process.kill()
+                self.misheard = f"said what nobody understands: {line}{traceback.format_exc()}"
+                return
 
     def hear(self, line):
         raise NotImplementedError
 
     def last_words(self):
         with open(self.errors, encoding="utf-8", errors="replace") as f:
-            return f.read()[-2000:]
+            return self.misheard + f.read()[-2000:]
 
     def is_alive(self):
         return self.process.poll() is None
+
+    def has_left(self):
+        """It ended when it should."""
+        return False
 
     def leave(self):
         """Ends as a program should."""

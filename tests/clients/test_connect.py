@@ -76,4 +76,5 @@ def test_file_to_file(cluster):
         connect.run("sink", {"connector.class": f"{FILE}SinkConnector", "tasks.max": "2", "file": sink,
                              "topics": crew.topic})
         crew.through_a_restart()
+        crew.through_a_rolling_restart()
         crew.finish()

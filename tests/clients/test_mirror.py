@@ -80,6 +80,7 @@ def test_mirror_both_ways(cluster, kafka):
         here.follow("klamm.to-kafka", kafka)
         there.wait_progress()
         here.through_a_restart()
+        here.through_a_rolling_restart()
         there.wait_progress()
         wait_translated(cluster, "group-of-there", "kafka.to-klamm", 3)
         wait_translated(kafka, "group-of-here", "klamm.to-kafka", 3)

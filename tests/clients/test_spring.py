@@ -46,4 +46,5 @@ def test_template_and_listeners(cluster):
         crew.hire("none", spring(), "reset=none", "produce=no", does=["consume"])
         crew.hire("earliest", spring())
         crew.through_a_restart()
+        crew.through_a_rolling_restart()
         crew.finish()

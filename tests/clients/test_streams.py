@@ -30,7 +30,7 @@ def counts(cluster):
     return out
 
 
-def test_streams(cluster, request):
+def test_streams(cluster, is_full):
     cluster.create_topic("app-out", 3)
     cluster.create_topic("app-counts", 3)
     with Crew(cluster, "to-streams") as crew:
@@ -40,7 +40,8 @@ def test_streams(cluster, request):
         poll("Kafka Streams should run", lambda: crew.check_alive() or app.state == "RUNNING")
         crew.follow("app-out")
         crew.through_a_restart()
-        if request.config.getoption("--full"):
+        if is_full:
+            crew.through_a_rolling_restart()
             # A second instance takes over from the first, which dies; its state comes from the changelog.
             second = crew.add(App(crew, 1))
             poll("the second instance should run", lambda: crew.check_alive() or second.state == "RUNNING")

@@ -3,8 +3,12 @@
 README.md says what a worker is told and what it says.
 """
 
-from cluster import poll, read_topic
+import subprocess
+
+from cluster import PATIENCE, poll, read_topic
 from program import Program
+
+BEGIN = 180  # seconds for all programs to be at work; many virtual machines start at once
 
 
 class Worker(Program):
@@ -43,12 +47,26 @@ class Follower(Worker):
         self.kill()
 
 
+def faults(acked, producers, consumers, there):
+    """What must not be, each a text. acked: by whomever; there: the values that are in the topic."""
+    for worker in producers:
+        if not worker.acked:
+            yield f"nothing was acknowledged to {worker.name}"
+        if worker.failed:
+            yield f"{len(worker.failed)} not acknowledged to {worker.name}, e.g. {worker.failed[0]}"
+    if acked - there:
+        yield f"{len(acked - there)} acknowledged records are lost, e.g. {min(acked - there)}"
+    for worker in consumers:
+        if missing := acked - worker.processed:
+            yield f"{len(missing)} not processed by {worker.name}, e.g. {min(missing)}"
+
+
 class Crew:
     """Workers on one topic. What they do is "produce", "consume", both, or to stand between producers and consumers."""
 
     def __init__(self, cluster, topic, partitions=3):
         self.cluster, self.topic, self.partitions = cluster, topic, partitions
-        self.producers, self.consumers, self.helpers = [], [], []
+        self.producers, self.consumers, self.helpers, self.sent_before = [], [], [], set()
         cluster.create_topic(topic, partitions, min(3, len(cluster.numbers)))
 
     def __enter__(self):
@@ -75,6 +93,17 @@ class Crew:
             self.helpers.append(program)
         return program
 
+    def send_lines(self, name, command, count=2000):
+        """By a program that sends its input: all lines count as acknowledged if it ends without a complaint."""
+        lines = [f"{name}:{n}" for n in range(count)]
+        with open(f"{self.cluster.dir}/{name}.err", "w+", encoding="utf-8") as err:
+            subprocess.run(command, input="".join(f"{line}\n" for line in lines), stdout=err, stderr=err, text=True,
+                           check=True, timeout=180)
+            err.seek(0)
+            said = err.read()
+        assert "ERROR" not in said, said[-2000:]
+        self.sent_before.update(lines)
+
     def dismiss(self, worker):
         """It ends, and is no more waited for."""
         for programs in (self.producers, self.consumers, self.helpers):
@@ -91,13 +120,13 @@ class Crew:
             ["consume"])
 
     def acked(self):
-        return set().union(*(w.acked for w in self.producers))
+        return self.sent_before.union(*(w.acked for w in self.producers))
 
     def check_alive(self):
         for worker in self.workers():
-            assert worker.is_alive(), f"{worker.name} died: {worker.last_words()}"
+            assert worker.is_alive() or worker.has_left(), f"{worker.name} died: {worker.last_words()}"
 
-    def wait_for(self, what, undone):
+    def wait_for(self, what, undone, seconds=PATIENCE):
         """Until undone(), which tells {name: why} of those that are not there yet, tells nothing."""
         left = {}
 
@@ -107,34 +136,41 @@ class Crew:
             left.update(undone())
             return not left
         try:
-            poll(what, done)
+            poll(what, done, seconds)
         except AssertionError as e:
             raise AssertionError(f"{e}; not yet: {left}") from None
 
-    def wait_progress(self, count=50):
+    def wait_progress(self, count=50, seconds=PATIENCE):
         """Each producer has count acknowledgements more, and each consumer has processed all that there are by then."""
         before = {w: len(w.acked) for w in self.producers}
         self.wait_for(f"{count} acknowledgements more", lambda: {
-            w.name: more for w in self.producers if (more := len(w.acked) - before[w]) < count})
-        self.wait_processed()
+            w.name: more for w in self.producers if (more := len(w.acked) - before[w]) < count}, seconds)
+        self.wait_processed(seconds)
 
-    def wait_processed(self):
+    def wait_processed(self, seconds=PATIENCE):
         """Each consumer has processed each record that is acknowledged by now."""
         acked = self.acked()
         self.wait_for(f"all {len(acked)} acknowledged records should be processed", lambda: {
             w.name: f"{len(missing)} missing, e.g. {sorted(missing)[:3]}" for w in self.consumers
-            if (missing := acked - w.processed)})
+            if (missing := acked - w.processed)}, seconds)
 
     def through_a_restart(self):
         """The leader of partition 0 dies and comes back; all go on before, meanwhile and afterwards."""
-        cluster = self.cluster
+        self.wait_progress(seconds=BEGIN)
+        self._without(self.cluster.leader(self.topic, 0), "kill")
+
+    def through_a_rolling_restart(self):
+        """Each broker ends as it should, and comes back."""
+        for number in self.cluster.numbers:
+            self._without(number, "stop")
+
+    def _without(self, victim, end):
+        self.cluster.run(end, victim)
+        for partition in range(self.partitions):
+            self.cluster.leader(self.topic, partition, but=[victim])
         self.wait_progress()
-        victim = cluster.leader(self.topic, 0)
-        cluster.run("kill", victim)
-        cluster.leader(self.topic, 0, but=[victim])
-        self.wait_progress()
-        cluster.start(victim)
-        cluster.wait_in_sync(self.topic)
+        self.cluster.start(victim)
+        self.cluster.wait_in_sync(self.topic)
         self.wait_progress()
 
     def finish(self):
@@ -146,10 +182,9 @@ class Crew:
         self.wait_processed()
         for worker in self.workers():
             worker.leave()
-        failed = [f"{w.name}: {w.failed[:2]}" for w in self.producers if w.failed]
-        assert not failed, f"not acknowledged: {failed}"
         there = {line.split()[2] for line in read_topic(self.cluster, self.topic, self.partitions)}
         acked = self.acked()
-        assert acked and acked <= there, f"{len(acked - there)} acknowledged records are lost"
+        found = list(faults(acked, self.producers, self.consumers, there))
+        assert not found, f"{self.topic}: " + "; ".join(found)
         print(f"{self.topic}: {len(acked)} records of {len(self.producers)} producers, each processed by "
               f"{len(self.consumers)} groups")

@@ -21,7 +21,6 @@ final class Produce implements Runnable {
         p.put("enable.idempotence", "true");
         p.put("retries", "1000");
         p.put("linger.ms", "5");
-        p.put("request.timeout.ms", "10000");
         p.put("key.serializer", "org.apache.kafka.common.serialization.StringSerializer");
         p.put("value.serializer", "org.apache.kafka.common.serialization.StringSerializer");
         this.producer = new KafkaProducer<>(p);

@@ -40,7 +40,6 @@ public class SpringWorker {
         Map<String, Object> p = new HashMap<>(COMMON);
         p.put("acks", "all");
         p.put("linger.ms", "5");
-        p.put("request.timeout.ms", "10000");
         return new KafkaTemplate<>(new DefaultKafkaProducerFactory<>(p, new StringSerializer(), new StringSerializer()));
     }
 
