@@ -28,7 +28,7 @@ METRICS = {
     "unclean_serves": Metric("unclean restart: serves, ms", False, 0, None),
     "unclean_whole": Metric("unclean restart: in every ISR, ms", False, 0, None),
 }
-HIDDEN = ("others", "rss_load")  # kept for each measurement, shown in sums
+HIDDEN = ("rss_load",)  # kept for each measurement, shown as one row
 
 Row = namedtuple("Row", "cell metric kafka klamm ratios")
 
