@@ -16,8 +16,8 @@ from sides import NAMES, Side
 from traffic import Consume, Produce
 
 SECONDS = 5
-WARM = 24     # times --seconds: the most that a side is warmed
-WARM_RUNS = 6
+WARM = 36     # times --seconds: the most that a side is warmed
+WARM_SHARE = 0.05  # of its CPU that goes into compiling: then it is warm
 BOUND = 3     # times the estimate: when it is over, on a machine that has other things to do
 OPENING = 15  # seconds, roughly, until both clusters are up
 NOTES = os.path.join(ROOT, "tests/bench/NOTES.md")
@@ -56,19 +56,16 @@ class Bench:
 
     def warm(self):
         """A JVM that has just started is slow, and says nothing about one that has run for a day: producing until it
-        gets no better, then consuming once, for a bounded time."""
+        compiles little any more, for a bounded time, then consuming once."""
         print("warming both sides", flush=True)
         produce, consume = Produce(3, "all", "1k", 1, "none", "plain"), Consume("1k", 1, "plain")
         for side in self.sides:
-            best, deadline = 0, time.monotonic() + WARM * self.seconds
-            for n in range(WARM_RUNS):
+            deadline, compiling = time.monotonic() + WARM * self.seconds, 1
+            while compiling > WARM_SHARE and time.monotonic() < deadline:
                 try:
-                    now = produce.warm(self, side)["mb_per_cpu"]
+                    compiling = produce.warm(self, side)["compiling"]
                 except subprocess.TimeoutExpired:
                     break  # a machine that is that busy warms nothing
-                if n > 0 and now < 1.05 * best or time.monotonic() > deadline:
-                    break
-                best = max(best, now)
         produce.finish(self)
         consume.prepare(self)
         for side in self.sides:
@@ -101,7 +98,7 @@ def estimate(cells, seconds, rounds):
     """Seconds that it takes, roughly: measured on two cores."""
     uses = [c.cluster for c in cells]
     opened = [use for n, use in enumerate(uses) if n == 0 or use != uses[n - 1]]
-    opening = sum(OPENING + (2 * WARM * seconds if use == "traffic" else 0) for use in opened)
+    opening = sum(OPENING + (WARM * seconds if use == "traffic" else 0) for use in opened)
     return opening + sum(c.estimate(seconds, rounds) for c in cells)
 
 

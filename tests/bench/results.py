@@ -57,8 +57,8 @@ def conditions(bench, results):
         f"- {bench.rounds} rounds, nominally {bench.seconds} s each; the load of a cell is the same number of "
         "records for both",
         f"- of all cores, other processes on the machine had: {share(results, 'others', NAMES)}",
-        f"- of the CPU of Kafka's brokers, their compilers still took: {share(results, 'compiling', ['kafka'])} (where "
-        "it is much, they were not warm, for want of CPU or time, and say less about brokers that have run for long)",
+        f"- of the CPU of Kafka's brokers, their compilers still took: {share(results, 'compiling', ['kafka'])} (not "
+        "counted; but where it is much, they were not warm yet, and still interpreted what they will run compiled)",
     ]
 
 
@@ -68,8 +68,9 @@ round, its median and extremes: above 1, Klamm is better. Names of cells: RF, ac
 clients at a time (x), compression, listener. `produce` and `consume` are kafka-producer-perf-test and
 kafka-consumer-perf-test with their defaults, 6 partitions; MB are 10^6 bytes of values as the application has them.
 `rdkafka` is rdkafka_performance. `steady` is klamm-load at 5,000 records/s: from when a record was due to its
-acknowledgement. `endtoend` is EndToEndLatency. CPU and memory are the brokers' own, from /proc. A failover counts
-from the end of the dead broker's session until every broker that is left names living leaders for all partitions."""
+acknowledgement. `endtoend` is EndToEndLatency. CPU and memory are the brokers' own, from /proc, without the CPU of
+a JVM's compilers. A failover counts from the end of the dead broker's session until every broker that is left names
+living leaders for all partitions."""
 
 
 def rows_of(results):

@@ -80,8 +80,11 @@ class Side(Cluster):
 
 
 class Meter:
-    """From `with` to its end: CPU of one side's brokers, the share of it that went into compiling, and the share of the
-    machine that neither of the sides nor their clients had."""
+    """From `with` to its end: CPU of one side's brokers without what their JVMs compiled for, the share that this was
+    of all, and the share of the machine that neither of the sides nor their clients had.
+
+    A JVM compiles for minutes on a machine that is busy, and after that hardly ever: counted, it would say how long the
+    brokers have run, not what they cost."""
 
     def __init__(self, sides, side):
         self.sides, self.side = sides, side
@@ -97,7 +100,8 @@ class Meter:
 
     def __exit__(self, *_):
         start, cpu, compiling, machine, ours, clients = self._before
-        seconds, self.cpu = time.monotonic() - start, self.side.cpu() - cpu
+        seconds, cpu, compiling = time.monotonic() - start, self.side.cpu() - cpu, self.side.compiling() - compiling
+        self.cpu = max(cpu - compiling, 0.01)
         others = usage.machine() - machine - (self._ours() - ours) - (limits.cpu_of_us() - clients)
         self.shares = {"others": max(0.0, others) / seconds / os.cpu_count(),
-                       "compiling": (self.side.compiling() - compiling) / max(self.cpu, 0.01)}
+                       "compiling": compiling / (self.cpu + compiling)}
