@@ -276,20 +276,19 @@ def run_script(kind, options):
                for word in (f"--{name}", str(getattr(options, name)))]
     process = subprocess.Popen([f"{ROOT}/tests/{kind}/run", *(["--full"] if options.full else []), *numbers, *options.rest],
                                stdout=subprocess.PIPE, text=True)
-    last = ""
+    last, summed = "", None
     for line in process.stdout:
-        if last:
-            print(last, flush=True)
         last = line.rstrip("\n")
+        summed = re.match(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", last)
+        if not summed:
+            print(last, flush=True)
     code = process.wait()
-    summed = re.match(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", last)
     if summed:
         counts.passed, counts.failed, counts.skipped = (int(n or 0) for n in summed.groups())
         print(f"{kind}: {counts}")
     elif code == SKIP:
         counts.skip(f"{kind}: {last}")
     if code not in (0, SKIP) and not counts.failed:
-        print(last)
         counts.fail(f"tests/{kind}/run, exit code {code}")
     return counts
 

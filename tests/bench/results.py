@@ -10,6 +10,7 @@ import time
 
 import table
 from cluster import ROOT
+from sides import NAMES
 
 
 def text_of(command):
@@ -33,12 +34,12 @@ def memory_gb():
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
 
 
-def others(results):
-    """Median and most of the share of the machine that somebody else had during measurements under load."""
-    shares = [s for v in results.values() for side in v.values() for s in side.get("others", [])]
+def share(results, name, sides):
+    """Median and most of one of the shares that Meter takes during measurements under load."""
+    shares = [s for v in results.values() for side in sides for s in v[side].get(name, [])]
     if not shares:
         return "not known (no cell under load)"
-    return f"median {100 * statistics.median(shares):.0f} %, at most {100 * max(shares):.0f} % of all cores"
+    return f"median {100 * statistics.median(shares):.0f} %, at most {100 * max(shares):.0f} %"
 
 
 def conditions(bench, results):
@@ -55,18 +56,21 @@ def conditions(bench, results):
         "changes with each round; both are warmed before the first",
         f"- {bench.rounds} rounds, nominally {bench.seconds} s each; the load of a cell is the same number of "
         "records for both",
-        f"- other processes on the machine had: {others(results)}",
+        f"- of all cores, other processes on the machine had: {share(results, 'others', NAMES)}",
+        f"- of the CPU of Kafka's brokers, their compilers still took: {share(results, 'compiling', ['kafka'])} (not "
+        "counted; but where it is much, they were not warm yet, and still interpreted what they will run compiled)",
     ]
 
 
 READING = """\
-"How to read it: median of the rounds, in brackets the lowest and the highest. "Times better" is the ratio within a
+How to read it: median of the rounds, in brackets the lowest and the highest. "Times better" is the ratio within a
 round, its median and extremes: above 1, Klamm is better. Names of cells: RF, acks, size of a value, number of
-clients at a time (x), compression, listener. `produce` and `consume` are kafka-producer-perf-test and kafka-
-consumer-perf-test with their defaults, 6 partitions; MB are 10^6 bytes of values as the application has them.
+clients at a time (x), compression, listener. `produce` and `consume` are kafka-producer-perf-test and
+kafka-consumer-perf-test with their defaults, 6 partitions; MB are 10^6 bytes of values as the application has them.
 `rdkafka` is rdkafka_performance. `steady` is klamm-load at 5,000 records/s: from when a record was due to its
-acknowledgement. `endtoend` is EndToEndLatency. CPU and memory are the brokers' own, from /proc. A failover counts
-from the end of the dead broker's session until every broker that is left names living leaders for all partitions."""
+acknowledgement. `endtoend` is EndToEndLatency. CPU and memory are the brokers' own, from /proc, without the CPU of
+a JVM's compilers. A failover counts from the end of the dead broker's session until every broker that is left names
+living leaders for all partitions."""
 
 
 def rows_of(results):

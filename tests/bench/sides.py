@@ -57,6 +57,10 @@ class Side(Cluster):
         """CPU seconds of the brokers so far."""
         return sum(cpu for cpu, _ in self.usage().values())
 
+    def compiling(self):
+        """CPU seconds so far that their JVMs compiled for."""
+        return sum(usage.compiling(pid) for pid in self.pids().values())
+
     def largest_mb(self):
         """Resident memory of the largest broker."""
         return max(rss for _, rss in self.usage().values()) / 1e6
@@ -76,23 +80,28 @@ class Side(Cluster):
 
 
 class Meter:
-    """From `with` to its end: seconds, CPU of one side's brokers, and the share of the machine that neither of the
-    sides nor their clients had."""
+    """From `with` to its end: CPU of one side's brokers without what their JVMs compiled for, the share that this was
+    of all, and the share of the machine that neither of the sides nor their clients had.
+
+    A JVM compiles for minutes on a machine that is busy, and after that hardly ever: counted, it would say how long the
+    brokers have run, not what they cost."""
 
     def __init__(self, sides, side):
         self.sides, self.side = sides, side
-        self.seconds = self.cpu = self.others = self.clients = 0.0
+        self.cpu, self.shares = 0.0, {}
 
     def _ours(self):
         return sum(s.cpu() + usage.of(s.zookeeper_pid())[0] for s in self.sides)
 
     def __enter__(self):
-        self._before = time.monotonic(), self.side.cpu(), usage.machine(), self._ours(), limits.cpu_of_us()
+        self._before = (time.monotonic(), self.side.cpu(), self.side.compiling(), usage.machine(), self._ours(),
+                        limits.cpu_of_us())
         return self
 
     def __exit__(self, *_):
-        start, cpu, machine, ours, clients = self._before
-        self.seconds, self.cpu = time.monotonic() - start, self.side.cpu() - cpu
-        self.clients = limits.cpu_of_us() - clients
-        others = usage.machine() - machine - (self._ours() - ours) - self.clients
-        self.others = max(0.0, others) / self.seconds / os.cpu_count()
+        start, cpu, compiling, machine, ours, clients = self._before
+        seconds, cpu, compiling = time.monotonic() - start, self.side.cpu() - cpu, self.side.compiling() - compiling
+        self.cpu = max(cpu - compiling, 0.01)
+        others = usage.machine() - machine - (self._ours() - ours) - (limits.cpu_of_us() - clients)
+        self.shares = {"others": max(0.0, others) / seconds / os.cpu_count(),
+                       "compiling": compiling / (self.cpu + compiling)}

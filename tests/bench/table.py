@@ -7,7 +7,7 @@ from collections import namedtuple
 Metric = namedtuple("Metric", "label bigger digits aim")
 METRICS = {
     "mb": Metric("MB/s", True, 1, None),
-    "mb_per_cpu": Metric("MB per broker CPU s", True, 1, 3),
+    "mb_per_cpu": Metric("MB per CPU s of the brokers", True, 1, 3),
     "p50": Metric("p50, ms", False, 2, None),
     "p99": Metric("p99, ms", False, 2, 5),
     "p999": Metric("p99.9, ms", False, 2, None),
@@ -28,7 +28,7 @@ METRICS = {
     "unclean_serves": Metric("unclean restart: serves, ms", False, 0, None),
     "unclean_whole": Metric("unclean restart: in every ISR, ms", False, 0, None),
 }
-HIDDEN = ("others", "rss_load")  # kept for each measurement, shown in sums
+HIDDEN = ("rss_load",)  # kept for each measurement, shown as one row
 
 Row = namedtuple("Row", "cell metric kafka klamm ratios")
 

@@ -19,11 +19,12 @@ START = 4       # seconds that a topic and a tool's start take, roughly
 STEADY_RATE = 5000
 GIVE_UP_MS = 30000  # how long acknowledgements are waited for after the last record
 MOST_BYTES = 1500 << 20  # of values in a run, since a side has all replicas of them in memory
+WARM_BYTES = 40 << 20    # of values, for each of --seconds, in a run that only warms
 GUESS_BYTES, GUESS_RECORDS = 30 << 20, 100000  # of the first short run, whichever is less
 
 
 def quantiles(sums):
-    """Milliseconds from the sums of klamm-load; what was never acknowledged took at least as long as it was waited for."""
+    """Milliseconds from the sums of klamm-load; what was never acknowledged took at least as long as was waited."""
     missing = 1 - sums["acked"] / sums["sent"]
     return {name: GIVE_UP_MS if missing > 1 - share else sums[f"{name}_us"] / 1e3
             for name, share in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999))}
@@ -83,11 +84,16 @@ class Produce(Cell):
         slower = min(self._once(bench, side, short)[0] for side in bench.sides)
         self.records = max(short, min(int(slower * bench.seconds), MOST_BYTES // size))
 
+    def warm(self, bench, side):
+        """A run of a size that does not depend on how fast the still cold side was."""
+        self.records = WARM_BYTES * bench.seconds // SIZES[self.size]
+        return self.measure(bench, side)
+
     def measure(self, bench, side):
         rate, meter, rss = self._once(bench, side, self.records)
         size = SIZES[self.size]
         return {"mb": rate * size / 1e6, "mb_per_cpu": self.records * size / 1e6 / meter.cpu, "rss_load": rss,
-                "others": meter.others}
+                **meter.shares}
 
 
 class Consume(Cell):
@@ -120,7 +126,7 @@ class Consume(Cell):
             rate = self._run(bench, side, self.records)
         size = SIZES[self.size]
         return {"mb": rate * size / 1e6, "mb_per_cpu": self.records * self.x * size / 1e6 / meter.cpu,
-                "rss_load": side.largest_mb(), "others": meter.others}
+                "rss_load": side.largest_mb(), **meter.shares}
 
 
 class Rdkafka(Produce):
@@ -167,7 +173,7 @@ class Steady(Cell):
     def measure(self, bench, side):
         with Meter(bench.sides, side) as meter:
             sums = self._run(bench, side, bench.seconds + 1)  # its first second is not counted
-        return {**sums, "rss_load": side.largest_mb(), "others": meter.others}
+        return {**sums, "rss_load": side.largest_mb(), **meter.shares}
 
 
 class EndToEnd(Cell):
@@ -192,4 +198,4 @@ class EndToEnd(Cell):
         with Meter(bench.sides, side) as meter:
             delays = self._run(bench, side, self.A_SECOND * bench.seconds)
         return {"mean": delays["mean"], "whole_p99": delays["p99"], "rss_load": side.largest_mb(),
-                "others": meter.others}
+                **meter.shares}

@@ -1,8 +1,10 @@
 """What tests/bench makes of numbers: output of tools, names of cells, ratios, aims."""
 
 import os
+import socket
 import struct
 import sys
+import threading
 
 import pytest
 
@@ -12,6 +14,7 @@ import perf  # noqa: E402
 import survey  # noqa: E402
 import table  # noqa: E402
 import traffic  # noqa: E402
+import watch  # noqa: E402
 from wire import Reader, array, string  # noqa: E402
 
 VALUES = {"kafka": {"mb": [100, 90, 80], "mb_per_cpu": [50, 40, 45], "p99": [10, 8, 0]},
@@ -102,3 +105,34 @@ def test_a_survey_finds_leaders_and_who_is_behind():
     broker = struct.pack(">i", 2) + string("h") + struct.pack(">i", 9) + string(None)
     seen = survey.read(Reader(array([broker]) + struct.pack(">i", 2) + array([topic, topic])))
     assert seen == survey.Survey([2], 2, {1, -1}, 4, 2)
+
+
+def test_a_watch_hears_of_the_end_of_a_node_and_of_nothing_else():
+    def frame(body):
+        return struct.pack(">i", len(body)) + body
+
+    def event(kind):
+        return frame(struct.pack(">iqiii", -1, -1, 0, kind, 3) + struct.pack(">i", 2) + b"/a")
+
+    def serve(server, error):
+        peer, _ = server.accept()
+        with peer:
+            peer.recv(4096)
+            peer.sendall(frame(struct.pack(">iiqi16s", 0, 60000, 5, 16, b"")))
+            peer.recv(4096)
+            peer.sendall(frame(struct.pack(">iqi", 1, 7, error) + bytes(68)))
+            peer.sendall(event(3) + event(2))  # changed, deleted
+
+    for error in (0, -101):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            thread = threading.Thread(target=serve, args=(server, error))
+            thread.start()
+            if error:
+                with pytest.raises(ValueError, match="-101"):
+                    watch.Watch(*server.getsockname(), "/a", 5)
+            else:
+                with watch.Watch(*server.getsockname(), "/a", 5) as node:
+                    node.wait_deleted()
+                    node.socket.settimeout(5)
+                    assert node.socket.recv(1) == b""  # both events were read
+            thread.join()
