@@ -1,6 +1,7 @@
 """Clusters of Apache Kafka 3.9 and of ours at once: each broker is of either, and may become the other."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,9 @@ from cluster import ROOT, Cluster, poll
 CLIENTS = os.path.join(ROOT, "tests/clients")
 sys.path.append(CLIENTS)  # group.py, which judges what members of consumer groups say
 KAFKA, KLAMM = "kafka", "klamm"
+# An error as we write it, "[when] ERROR [thread]", and what is not a cluster's daily trouble in Kafka's log.
+OURS = re.compile(r"\] (ERROR|FATAL) \[[a-z][a-z-]*[0-9]*\]")
+KAFKAS = re.compile(r"\bFATAL\b|: Error due to|[Uu]ncaught|[Uu]nexpected|java\.lang\.[A-Za-z]*(Error|IllegalState)")
 
 
 def kafka_libs():
@@ -42,9 +46,6 @@ class Mixed(Cluster):
     def of(self, impl):
         return [number for number in self.numbers if self.impls[number] == impl]
 
-    def other(self, number):
-        return KLAMM if self.impls[number] == KAFKA else KAFKA
-
     # Acts
 
     def start(self, *numbers):
@@ -52,12 +53,6 @@ class Mixed(Cluster):
         if any(self.impls[number] == KAFKA for number in numbers):
             self.wait_unregistered(*numbers)
         self.run("start", *numbers)
-
-    def become(self, number, impl):
-        """A controlled shutdown, and the other program on what the first one left."""
-        self.run("stop", number)
-        self.impls[number] = impl
-        self.run("start", number, "--impl", impl)
 
     def klamm(self, *words, at=None):
         """What the tool prints; it succeeds."""
@@ -90,7 +85,11 @@ class Mixed(Cluster):
 
     # Questions
 
-    def complaints(self, number):
-        """What the broker called an error."""
-        with open(os.path.join(self.dir, f"broker-{number}.log"), encoding="utf-8", errors="replace") as f:
-            return [line.strip() for line in f if " ERROR " in line or " FATAL " in line]
+    def complaints(self):
+        """What our brokers called an error; what ended a thread of Kafka's, or was a surprise to it."""
+        found = []
+        for number, impl in self.impls.items():
+            with open(os.path.join(self.dir, f"broker-{number}.log"), encoding="utf-8", errors="replace") as f:
+                found += [f"broker {number}: {line.strip()}" for line in f
+                          if OURS.search(line) or impl == KAFKA and KAFKAS.search(line)]
+        return found

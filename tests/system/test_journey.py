@@ -18,7 +18,7 @@ from group import Group  # found by mixed
 PARTITIONS = 6
 SETS = ("offsets.topic.num.partitions=6", "zookeeper.session.timeout.ms=8000", "log.segment.bytes=1048576",
         "log.cleaner.dedupe.buffer.size=8388608")
-IBPS = (None, "3.6", "3.0", "2.8")
+IBPS = (None, "3.6", "3.0", "2.8", "2.6")
 
 
 def pytest_generate_tests(metafunc):
@@ -112,5 +112,6 @@ def test_there_and_back(cluster, ibp):
             group.leave(member)
         assert not group.faults(load.ends)
         check_calm(load, group)
+        assert not cluster.complaints()
     for topic in ("before", "during", "made-by-klamm", "made-by-kafka"):
         check_replicas(cluster, topic)

@@ -22,16 +22,18 @@ PARTITIONS = 6
 SETS = ("min.insync.replicas=2", "replica.lag.time.max.ms=1500", "offsets.topic.num.partitions=6",
         "zookeeper.session.timeout.ms=8000", "log.segment.bytes=1048576", "log.retention.check.interval.ms=1000",
         "auto.leader.rebalance.enable=false", "log.cleaner.dedupe.buffer.size=8388608")
-MIXTURES = [(KAFKA, KLAMM, KLAMM), (KLAMM, KAFKA, KAFKA)]
-SMALL = MIXTURES[:1]
+ONE, TWO = (KAFKA, KLAMM, KLAMM), (KLAMM, KAFKA, KAFKA)
+# With inter.broker.protocol.version: requests change with it, and below 2.7 leaders write the ISR to ZooKeeper.
+MIXTURES = [(ONE, None), (TWO, None), (ONE, "3.6"), (TWO, "3.0"), (ONE, "2.8"), (TWO, "2.6")]
 # Leader and followers: each broker leads two, and is followed by the others in either order.
 SPREAD = {p: list(order) for p, order in enumerate(itertools.permutations((1, 2, 3)))}
 
 
 def pytest_generate_tests(metafunc):
     if "module_cluster" in metafunc.fixturenames:
-        mixtures = MIXTURES if metafunc.config.getoption("--full") else SMALL
-        metafunc.parametrize("module_cluster", mixtures, ids="+".join, indirect=True, scope="module")
+        mixtures = MIXTURES if metafunc.config.getoption("--full") else MIXTURES[:1]
+        metafunc.parametrize("module_cluster", mixtures, ids=lambda m: "+".join(m[0]) + f"@{m[1] or 'newest'}",
+                             indirect=True, scope="module")
     if "side" in metafunc.fixturenames:
         metafunc.parametrize("side", (KAFKA, KLAMM))
 
@@ -39,10 +41,13 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture(scope="module")
 def module_cluster(request):
     kafka_libs()
-    cluster = Mixed(new_directory("test_mixed"), request.param, sets=SETS)
+    impls, ibp = request.param
+    sets = SETS + ((f"inter.broker.protocol.version={ibp}",) if ibp else ())
+    cluster = Mixed(new_directory("test_mixed"), impls, sets=sets)
     try:
         cluster.up()
         yield cluster
+        assert not cluster.complaints()
     finally:
         finish(request, cluster)
 
@@ -98,19 +103,35 @@ def check(cluster, load):
 
 @pytest.mark.full
 def test_leaders_die(cluster, topic):
-    """One of each kind is killed while it leads; the others go on, it comes back and follows, and leads again."""
+    """One of each kind is killed while it leads, and one sleeps until it is another's turn; it follows, and leads again."""
     with Load(cluster, topic, PARTITIONS) as load:
-        for impl in (KAFKA, KLAMM):
-            lead_as_spread(cluster, topic)
-            load.wait_acks()
-            victim = cluster.of(impl)[-1]
-            cluster.run("kill", victim)
-            cluster.view_without(topic, victim)
-            load.wait_acks()
-            cluster.start(victim)
-            cluster.wait_in_sync(topic)
+        for act, back in (("kill", cluster.start), ("pause", lambda n: cluster.run("resume", n))):
+            for impl in (KAFKA, KLAMM):
+                lead_as_spread(cluster, topic)
+                load.wait_acks()
+                victim = cluster.of(impl)[-1]
+                cluster.run(act, victim)
+                cluster.wait_unregistered(victim)
+                cluster.view_without(topic, victim)
+                load.wait_acks()
+                back(victim)
+                cluster.wait_whole()
+                cluster.wait_in_sync(topic)
         lead_as_spread(cluster, topic)
         load.wait_acks()
+    check(cluster, load)
+
+
+@pytest.mark.full
+def test_all_die_at_once(cluster, topic):
+    """What followers of either kind have, of leaders of either kind, is what was acknowledged."""
+    with Load(cluster, topic, PARTITIONS, rate=3000, size=200) as load:
+        for _ in range(2):
+            load.wait_acks(300)
+            cluster.run("kill", *cluster.numbers)
+            cluster.wait_unregistered(*cluster.numbers)
+            cluster.run("start", *cluster.numbers)
+            cluster.wait_in_sync(topic)
     check(cluster, load)
 
 
