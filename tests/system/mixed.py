@@ -1,5 +1,6 @@
 """Clusters of Apache Kafka 3.9 and of ours at once: each broker is of either, and may become the other."""
 
+import json
 import os
 import re
 import subprocess
@@ -67,6 +68,15 @@ class Mixed(Cluster):
         done = subprocess.run([f"{self.programs()}/klamm", "zookeeper-shell", f"{self.zk_host}:{self.port + 101}",
                                *words], capture_output=True, text=True, check=False, timeout=60)
         return done.stdout + done.stderr
+
+    def states(self, topic, partitions):
+        """{partition: what its state node says}, in one session."""
+        script = "".join(f"get /brokers/topics/{topic}/partitions/{p}/state\n" for p in partitions)
+        done = subprocess.run([f"{self.programs()}/klamm", "zookeeper-shell", f"{self.zk_host}:{self.port + 101}"],
+                              input=script, capture_output=True, text=True, check=False, timeout=60)
+        found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        assert len(found) == len(partitions), done.stdout + done.stderr
+        return dict(zip(partitions, found))
 
     def let_control(self, number):
         """Makes that broker the controller: the others stand still, for less than a session, while there is none."""

@@ -52,20 +52,36 @@ def old_records(cluster, topic):
     return sorted(read_topic(cluster, topic, PARTITIONS))
 
 
-def step(cluster, number, impl):
-    """What the user does, by the script that the user has."""
-    cluster.impls[number] = impl
+def journey(cluster, number, impl, seconds=60):
     here = f"{ROOT}/deploy/cluster"
-    done = subprocess.run(
-        [f"{ROOT}/deploy/journey", str(number), "--bootstrap-server", cluster.bootstrap(), "--seconds", "60",
+    return subprocess.run(
+        [f"{ROOT}/deploy/journey", str(number), "--bootstrap-server", cluster.bootstrap(), "--seconds", str(seconds),
          "--stop", f"{here} stop {number} --dir {cluster.dir}",
          "--start", f"{here} start {number} --dir {cluster.dir} --impl {impl}"],
         capture_output=True, text=True, check=False, timeout=300,
         env={**os.environ, "KLAMM": f"{cluster.programs()}/klamm"})
+
+
+def step(cluster, number, impl):
+    """What the user does, by the script that the user has."""
+    cluster.impls[number] = impl
+    done = journey(cluster, number, impl)
     print(done.stdout, end="")
     assert done.returncode == 0, done.stdout + done.stderr
     status = cluster.run("status")
     assert bool(re.search(rf"^broker-{number} .*kafka$", status, re.M)) == (impl == KAFKA), status
+    cluster.wait_whole()
+
+
+def check_refused_step(cluster):
+    """Where a partition would be left without a leader, or without enough replicas, nothing is stopped."""
+    cluster.run("stop", 2)
+    pid = cluster.pids()[1]
+    done = journey(cluster, 1, KAFKA, seconds=1)
+    assert done.returncode == 1 and "not within 1 s: every partition can do without it" in done.stderr, done.stderr
+    assert "no: broker 1 may not be stopped now" in done.stderr, done.stderr
+    assert cluster.pids()[1] == pid and cluster.view(ask=[1])
+    cluster.start(2)
     cluster.wait_whole()
 
 
@@ -104,6 +120,8 @@ def test_there_and_back(cluster, ibp):
             with Load(cluster, name, PARTITIONS) as more:
                 more.wait_acks()
             more.check()
+            if impl == KLAMM:
+                check_refused_step(cluster)
         load.stop()
         load.check()
         group.wait_settled()
