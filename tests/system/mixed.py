@@ -30,7 +30,9 @@ def java_member(libs):
     """The words that start a member of a group on Kafka's own consumer."""
     build = f"{ROOT}/build/clients"
     os.makedirs(build, exist_ok=True)
-    subprocess.run(["javac", "-d", build, "-cp", f"{libs}/*", f"{CLIENTS}/members/JavaMember.java"], check=True)
+    source, made = f"{CLIENTS}/members/JavaMember.java", f"{build}/JavaMember.class"
+    if not os.path.exists(made) or os.path.getmtime(made) < os.path.getmtime(source):
+        subprocess.run(["javac", "-d", build, "-cp", f"{libs}/*", source], check=True)
     return ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
             f"-Dlog4j.configuration=file:{ROOT}/deploy/local/kafka-log4j.properties", "-cp", f"{build}:{libs}/*",
             "JavaMember"]

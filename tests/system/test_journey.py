@@ -22,7 +22,7 @@ IBPS = (None, "3.6", "3.0", "2.8", "2.6")
 
 
 def pytest_generate_tests(metafunc):
-    """A short one of two brokers; with --full of three, in the dialects of older clusters too."""
+    """A short one of two brokers, one of which goes back; with --full of three, in the dialects of older clusters too."""
     if "ibp" in metafunc.fixturenames:
         full = metafunc.config.getoption("--full")
         metafunc.parametrize("brokers,ibp", [(3, ibp) for ibp in IBPS] if full else [(2, None)],
@@ -46,8 +46,8 @@ def cluster(request, brokers, ibp):
 def old_records(cluster, topic):
     """What is there before the journey begins, over several segments: the lines that read_topic() must say of it."""
     cluster.create_topic(topic, PARTITIONS, len(cluster.numbers))
-    with Load(cluster, topic, PARTITIONS, rate=20000, size=1000) as load:
-        load.wait_acks(2000)
+    with Load(cluster, topic, PARTITIONS, rate=6000, size=2000) as load:
+        load.wait_acks(700)
     load.check()
     return sorted(read_topic(cluster, topic, PARTITIONS))
 
@@ -105,12 +105,13 @@ def test_there_and_back(cluster, ibp):
     before = old_records(cluster, "before")
     cluster.create_topic("during", PARTITIONS, len(cluster.numbers))
     with Load(cluster, "during", PARTITIONS, rate=500) as load, Group(load, "cooperative") as group:
-        group.join(cluster.member)
-        group.join(cluster.member)
+        for _ in cluster.numbers[1:]:
+            group.join(cluster.member)
         group.wait_settled()
         for impl in (KLAMM, KAFKA):
             # The controller last: it moves once, and not with every step.
-            for number in sorted(cluster.numbers, key=lambda n: n == cluster.controller()):
+            way = sorted(cluster.numbers, key=lambda n: n == cluster.controller())
+            for number in way if impl == KLAMM or len(way) > 2 else way[:1]:
                 step(cluster, number, impl)
                 load.wait_acks()
                 group.wait_progress()

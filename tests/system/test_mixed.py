@@ -53,11 +53,11 @@ def module_cluster(request):
 
 @pytest.fixture
 def topic(cluster, side, request):
-    """Spread over the brokers, with the controller on that side; deleted in the end."""
+    """Spread over the brokers, with the controller on that side."""
     cluster.let_control(cluster.of(side)[0])
     name = f"{request.node.originalname[5:]}-{side}"
     create(cluster, name)
-    yield name
+    return name
 
 
 @pytest.fixture(scope="session")
@@ -134,10 +134,11 @@ def test_all_die_at_once(cluster, topic):
     check(cluster, load)
 
 
-def test_isr_shrinks_and_grows(cluster, topic):
+def test_isr_shrinks_and_grows(cluster, topic, request):
     """A follower that stands still leaves the ISR before its session ends, by the word of leaders of both kinds."""
+    victims = [n for n in cluster.numbers if n != cluster.controller()]
     with Load(cluster, topic, PARTITIONS) as load:
-        for victim in [n for n in cluster.numbers if n != cluster.controller()]:
+        for victim in victims if request.config.getoption("--full") else victims[:1]:
             lead_as_spread(cluster, topic)
             others = [n for n in cluster.numbers if n != victim]
             led = [p for p, replicas in SPREAD.items() if replicas[0] != victim]
@@ -160,6 +161,7 @@ def shrunk(cluster, topic, partitions, isr):
     return all(sorted(state["isr"]) == isr for state in states.values()) and states
 
 
+@pytest.mark.full
 def test_moves(cluster, topic):
     """Each partition to other brokers and back, and to fewer and more replicas."""
     with Load(cluster, topic, PARTITIONS) as load:
@@ -224,6 +226,7 @@ def finish_group(cluster, load, group):
     assert not group.faults(load.ends)
 
 
+@pytest.mark.full
 def test_settings_are_every_brokers(cluster, topic):
     """Those of a topic, of one broker and of all brokers, set at each kind and described by all."""
     for at in (cluster.of(KAFKA)[0], cluster.of(KLAMM)[0]):
@@ -329,6 +332,7 @@ def test_controller_dies_in_the_middle(cluster, topic, side):
     check(cluster, load)
 
 
+@pytest.mark.full
 def test_producer_ids_are_of_one_producer_each(cluster, topic):
     """Blocks of ids are drawn from a controller of either kind, by brokers of either kind."""
     ids = []
