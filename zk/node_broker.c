@@ -227,6 +227,7 @@ struct slice node_broker_encode(struct arena *a, const struct node_broker *b)
 {
     json_t *root = json_object(), *endpoints = json_array(), *map = json_object();
     const struct node_endpoint *plain = NULL;
+    int32_t version = b->version > 0 ? b->version : 5;
     char timestamp[24];
 
     for (int32_t i = 0; i < b->endpoint_count; i++) {
@@ -239,16 +240,19 @@ struct slice node_broker_encode(struct arena *a, const struct node_broker *b)
                              json_string(node_protocol_name(e->protocol)));
     }
     snprintf(timestamp, sizeof timestamp, "%lld", (long long)b->timestamp_ms);
-    json_object_set_new(root, "version", json_integer(5));
+    json_object_set_new(root, "version", json_integer(version));
     json_object_set_new(root, "host", plain ? node_json_str(plain->host) : json_null());
     json_object_set_new(root, "port", json_integer(plain ? plain->port : -1));
     json_object_set_new(root, "endpoints", endpoints);
     json_object_set_new(root, "jmx_port", json_integer(b->jmx_port));
     json_object_set_new(root, "timestamp", json_string(timestamp));
-    if (!str_is_null(b->rack))
+    if (!str_is_null(b->rack) && version >= 3)
         json_object_set_new(root, "rack", node_json_str(b->rack));
-    json_object_set_new(root, "listener_security_protocol_map", map);
-    json_object_set_new(root, "features", features_json(b));
+    if (version >= 4)
+        json_object_set(root, "listener_security_protocol_map", map);
+    json_decref(map);
+    if (version >= 5)
+        json_object_set_new(root, "features", features_json(b));
     return node_dump(a, root);
 }
 

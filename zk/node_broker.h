@@ -1,10 +1,10 @@
 /*
  * node_broker.h - /brokers/ids/N: where a broker listens
  *
- * Versions 1 to 5 (and later ones, as 5) are read, 5 is written. Version 1 has host and port only,
- * which become one PLAINTEXT endpoint. Listener names are upper-cased in endpoints; keys of
- * listener_security_protocol_map are taken as they are. The broker epoch is the node's czxid and
- * not in here.
+ * Versions 1 to 5 (and later ones, as 5) are read; 2 (no map of protocols, no rack), 4 (no
+ * features) and 5 are written. Version 1 has host and port only, which become one PLAINTEXT
+ * endpoint. Listener names are upper-cased in endpoints; keys of listener_security_protocol_map are
+ * taken as they are. The broker epoch is the node's czxid and not in here.
  */
 #pragma once
 
@@ -32,6 +32,7 @@ struct node_feature {
 };
 
 struct node_broker {
+    int32_t version; /* written, not read; 0: the newest */
     struct node_endpoint *endpoints;
     int32_t endpoint_count;
     struct str rack; /* null: none */

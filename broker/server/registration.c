@@ -34,6 +34,14 @@ static void self_put_p(struct self **s)
     self_put(*s);
 }
 
+/* Of the node, which a broker of the cluster's dialect writes. */
+static int32_t node_version(enum ibp ibp)
+{
+    if (ibp < IBP_0_10_0_IV1)
+        return 2;
+    return ibp < IBP_2_7_IV0 ? 4 : 5;
+}
+
 static struct self *self_new(const struct broker_conf *conf, const struct gate *gate)
 {
     const struct listeners *ls = &conf->listener;
@@ -43,6 +51,7 @@ static struct self *self_new(const struct broker_conf *conf, const struct gate *
     s->refs = 1;
     gethostname(host, sizeof host - 1);
     s->node = (struct node_broker){
+        .version = node_version(conf->ibp),
         .endpoints = arena_new_array(&s->arena, struct node_endpoint, (size_t)ls->count),
         .rack = arena_str(&s->arena, str_of(conf->broker_rack)),
         .jmx_port = -1,

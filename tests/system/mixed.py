@@ -1,6 +1,8 @@
 """Clusters of Apache Kafka 3.9 and of ours at once: each broker is of either, and may become the other."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 
@@ -11,6 +13,9 @@ from cluster import ROOT, Cluster, poll
 CLIENTS = os.path.join(ROOT, "tests/clients")
 sys.path.append(CLIENTS)  # group.py, which judges what members of consumer groups say
 KAFKA, KLAMM = "kafka", "klamm"
+# An error as we write it, "[when] ERROR [thread]", and what is not a cluster's daily trouble in Kafka's log.
+OURS = re.compile(r"\] (ERROR|FATAL) \[[a-z][a-z-]*[0-9]*\]")
+KAFKAS = re.compile(r"\bFATAL\b|: Error due to|[Uu]ncaught|[Uu]nexpected|java\.lang\.[A-Za-z]*(Error|IllegalState)")
 
 
 def kafka_libs():
@@ -25,7 +30,9 @@ def java_member(libs):
     """The words that start a member of a group on Kafka's own consumer."""
     build = f"{ROOT}/build/clients"
     os.makedirs(build, exist_ok=True)
-    subprocess.run(["javac", "-d", build, "-cp", f"{libs}/*", f"{CLIENTS}/members/JavaMember.java"], check=True)
+    source, made = f"{CLIENTS}/members/JavaMember.java", f"{build}/JavaMember.class"
+    if not os.path.exists(made) or os.path.getmtime(made) < os.path.getmtime(source):
+        subprocess.run(["javac", "-d", build, "-cp", f"{libs}/*", source], check=True)
     return ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
             f"-Dlog4j.configuration=file:{ROOT}/deploy/local/kafka-log4j.properties", "-cp", f"{build}:{libs}/*",
             "JavaMember"]
@@ -42,9 +49,6 @@ class Mixed(Cluster):
     def of(self, impl):
         return [number for number in self.numbers if self.impls[number] == impl]
 
-    def other(self, number):
-        return KLAMM if self.impls[number] == KAFKA else KAFKA
-
     # Acts
 
     def start(self, *numbers):
@@ -52,12 +56,6 @@ class Mixed(Cluster):
         if any(self.impls[number] == KAFKA for number in numbers):
             self.wait_unregistered(*numbers)
         self.run("start", *numbers)
-
-    def become(self, number, impl):
-        """A controlled shutdown, and the other program on what the first one left."""
-        self.run("stop", number)
-        self.impls[number] = impl
-        self.run("start", number, "--impl", impl)
 
     def klamm(self, *words, at=None):
         """What the tool prints; it succeeds."""
@@ -72,6 +70,15 @@ class Mixed(Cluster):
         done = subprocess.run([f"{self.programs()}/klamm", "zookeeper-shell", f"{self.zk_host}:{self.port + 101}",
                                *words], capture_output=True, text=True, check=False, timeout=60)
         return done.stdout + done.stderr
+
+    def states(self, topic, partitions):
+        """{partition: what its state node says}, in one session."""
+        script = "".join(f"get /brokers/topics/{topic}/partitions/{p}/state\n" for p in partitions)
+        done = subprocess.run([f"{self.programs()}/klamm", "zookeeper-shell", f"{self.zk_host}:{self.port + 101}"],
+                              input=script, capture_output=True, text=True, check=False, timeout=60)
+        found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        assert len(found) == len(partitions), done.stdout + done.stderr
+        return dict(zip(partitions, found))
 
     def let_control(self, number):
         """Makes that broker the controller: the others stand still, for less than a session, while there is none."""
@@ -90,7 +97,11 @@ class Mixed(Cluster):
 
     # Questions
 
-    def complaints(self, number):
-        """What the broker called an error."""
-        with open(os.path.join(self.dir, f"broker-{number}.log"), encoding="utf-8", errors="replace") as f:
-            return [line.strip() for line in f if " ERROR " in line or " FATAL " in line]
+    def complaints(self):
+        """What our brokers called an error; what ended a thread of Kafka's, or was a surprise to it."""
+        found = []
+        for number, impl in self.impls.items():
+            with open(os.path.join(self.dir, f"broker-{number}.log"), encoding="utf-8", errors="replace") as f:
+                found += [f"broker {number}: {line.strip()}" for line in f
+                          if OURS.search(line) or impl == KAFKA and KAFKAS.search(line)]
+        return found

@@ -33,6 +33,24 @@ START_TEST(version_5_reads_and_writes_the_same_text)
 }
 END_TEST
 
+START_TEST(older_versions_are_written_as_they_were)
+{
+    struct node_broker b = decode(V5);
+
+    b.version = 4;
+    ck_text(node_broker_encode(&a, &b),
+            "{\"version\":4,\"host\":\"h1\",\"port\":9092,"
+            "\"endpoints\":[\"PLAINTEXT://h1:9092\",\"SSL://h1:9093\"],\"jmx_port\":-1,"
+            "\"timestamp\":\"1700000000000\",\"rack\":\"r1\","
+            "\"listener_security_protocol_map\":{\"PLAINTEXT\":\"PLAINTEXT\",\"SSL\":\"SSL\"}}");
+    b.version = 2;
+    ck_text(node_broker_encode(&a, &b),
+            "{\"version\":2,\"host\":\"h1\",\"port\":9092,"
+            "\"endpoints\":[\"PLAINTEXT://h1:9092\",\"SSL://h1:9093\"],\"jmx_port\":-1,"
+            "\"timestamp\":\"1700000000000\"}");
+}
+END_TEST
+
 START_TEST(version_1_is_one_plaintext_endpoint)
 {
     struct node_broker b =
@@ -136,7 +154,7 @@ START_TEST(shared_address_is_found)
 END_TEST
 
 TEST_MAIN("zk/node_broker", version_5_reads_and_writes_the_same_text,
-          version_1_is_one_plaintext_endpoint, without_a_map_the_listener_names_the_protocol,
-          later_versions_read_as_5, ipv6_host_is_bracketed_in_text_only,
-          malformed_registration_is_refused_with_the_reason, rack_alone_makes_no_difference,
-          shared_address_is_found)
+          older_versions_are_written_as_they_were, version_1_is_one_plaintext_endpoint,
+          without_a_map_the_listener_names_the_protocol, later_versions_read_as_5,
+          ipv6_host_is_bracketed_in_text_only, malformed_registration_is_refused_with_the_reason,
+          rack_alone_makes_no_difference, shared_address_is_found)

@@ -20,6 +20,7 @@ static struct bench {
     struct gate *gate;
     struct broker_conf *conf;
     struct registration *r;
+    const char *ibp; /* NULL: the newest */
 } b;
 
 static struct broker_conf *load(const char *advertised)
@@ -33,6 +34,8 @@ static struct broker_conf *load(const char *advertised)
                 "broker.id=1\nzookeeper.connect=z:1\nlisteners=PLAINTEXT://127.0.0.1:0\n"
                 "advertised.listeners=%s\n",
                 advertised);
+    if (b.ibp)
+        strbuf_addf(&text, "inter.broker.protocol.version=%s\n", b.ibp);
     ck_assert_int_eq(props_parse(&props, strbuf_str(&text), &line), 0);
     ck_assert_int_eq(broker_conf_from_props(&props, &c, &why), 0);
     return c;
@@ -109,6 +112,32 @@ START_TEST(endpoints_are_told_with_the_ports_that_are_bound)
 }
 END_TEST
 
+/* What stands in ZooKeeper, in the cluster's dialect; an update keeps it. */
+static void check_dialect(const char *ibp, const char *version, bool has_map, bool has_features)
+{
+    b.ibp = ibp;
+    start();
+    ck_assert_int_eq(update("PLAINTEXT://there:9"), ZK_OK);
+    struct slice data;
+    ck_assert_int_eq(zk_store_get(b.zk, "/brokers/ids/1", &b.arena, &data, NULL), ZK_OK);
+    ck_assert_msg(memmem(data.p, data.len, version, strlen(version)), "%s: %.*s", ibp,
+                  (int)data.len, (const char *)data.p);
+    ck_assert(!!memmem(data.p, data.len, "_protocol_map", 13) == has_map);
+    ck_assert(!!memmem(data.p, data.len, "features", 8) == has_features);
+    end();
+    b.ibp = NULL;
+}
+
+START_TEST(the_node_is_of_the_version_of_the_clusters_dialect)
+{
+    check_dialect(NULL, "\"version\":5,", true, true);
+    check_dialect("2.7-IV0", "\"version\":5,", true, true);
+    check_dialect("2.6", "\"version\":4,", true, false);
+    check_dialect("0.10.0-IV1", "\"version\":4,", true, false);
+    check_dialect("0.10.0-IV0", "\"version\":2,", false, false);
+}
+END_TEST
+
 START_TEST(other_endpoints_are_told_in_place_and_the_same_are_not)
 {
     start();
@@ -156,5 +185,6 @@ END_TEST
 
 TEST_MAIN("broker/server/registration", endpoints_are_told_with_the_ports_that_are_bound,
           other_endpoints_are_told_in_place_and_the_same_are_not,
+          the_node_is_of_the_version_of_the_clusters_dialect,
           an_endpoint_of_another_broker_is_not_taken,
           what_changed_without_a_session_is_told_in_the_next)
