@@ -119,6 +119,9 @@ class Sides:
 
     def start_broker(self, number):
         self.start_all(lambda c: c.brokers[number - 1])
+        if number == 2:
+            for side in self.both:
+                side.cluster.wait_whole()
         for side in self.both:
             side.learn_broker_epochs([number])
             if number == 1:
