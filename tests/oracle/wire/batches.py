@@ -137,11 +137,12 @@ def random_batch(rng, producer_ids):
             {"attributes": 5}, {"attributes": 7}, {"attributes": 0x40}, {"leader_epoch": 5}, {"more_length": 1},
             {"more_length": -1}, {"more_length": -60}, {"more_length": 1 << 30}, {"first_time": -1}, {"max_time": -1},
             {"first_time": -1, "max_time": -1}, {"max_time": T0 + 99})))
-    if rng.random() < 0.05:
+    codec = rng.choice((0, 0, 0, 1, 2, 3, 4))
+    if rng.random() < 0.05 and codec == 0:  # Kafka fails on packed ones of which it has left out the keys
         records[0] = record(rng.choice((1, -1)), 0, None, b"x")
     if rng.random() < 0.05:
         records[-1] = records[-1][:-1]
-    return Batch(records, rng.choice((0, 0, 0, 1, 2, 3, 4)), **more).bytes()
+    return Batch(records, codec, **more).bytes()
 
 
 def random_set(rng):

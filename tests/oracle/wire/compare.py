@@ -63,7 +63,9 @@ def batch_view(data):
             break
         out.append((new_batch(whole, now) if whole[16] == 2 else old_message(whole, now)).hex())
         at += size
-    return out + ([f"part:{data[at:].hex()}"] if at < len(data) else [])
+    rest = data[at:]
+    has_own_time = len(rest) > 17 and rest[16] == 1 and rest[17] & 8
+    return out + ([f"part: {len(rest)}" if has_own_time else f"part: {rest.hex()}"] if rest else [])
 
 
 class Normal:
