@@ -4,10 +4,11 @@ No compressor is needed: every codec can say "these bytes are as they are".
 """
 
 import struct
+import time
 import zlib
 
 NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
-T0 = 1_600_000_000_000  # far from now, so that times which a broker gave can be told from these
+T0 = (int(time.time()) - 2 * 86400) * 1000  # far enough from now, so that times which a broker gave can be told from these
 
 
 def crc32c_table():

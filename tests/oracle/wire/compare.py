@@ -65,7 +65,7 @@ def batch_view(data):
         at += size
     rest = data[at:]
     has_own_time = len(rest) > 17 and rest[16] == 1 and rest[17] & 8
-    return out + ([f"part: {len(rest)}" if has_own_time else f"part: {rest.hex()}"] if rest else [])
+    return out + (["a part, packed with the time of the broker" if has_own_time else f"part: {rest.hex()}"] if rest else [])
 
 
 class Normal:

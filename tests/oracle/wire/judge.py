@@ -47,8 +47,8 @@ def learn(sides, exchange, answers):
 
 
 def topics_of(side):
-    return sorted((t["name"], t["error_code"], [(p["partition_index"], p["leader_id"], p["leader_epoch"], sorted(p["isr_nodes"]))
-                                                for p in t["partitions"]])
+    return sorted((t["name"], t["error_code"], sorted((p["partition_index"], p["leader_id"], p["leader_epoch"],
+                                                       sorted(p["isr_nodes"])) for p in t["partitions"]))
                   for t in side.ask("Metadata", 7, {"topics": None})["topics"])
 
 
@@ -80,6 +80,7 @@ class Judge:
     def __init__(self, sides, options):
         self.sides, self.options = sides, options
         self.normals = [Normal(side) for side in sides.both]
+        self.unsettled = self.last_views = None
         self.count, self.keys, self.names, self.prefix, self.known, self.kinds, self.answers = 0, set(), [], "", collections.Counter(), collections.Counter(), collections.Counter()
 
     def api_versions(self):
@@ -162,11 +163,13 @@ class Judge:
         """Topics are made and go a little after their request was answered, in each cluster at its own pace."""
         def is_settled():
             views = [(topics_of(side), groups_of(side)) for side in self.sides.both]
-            return views[0] == views[1] and all(map(self.is_gone, self.sides.both))
+            is_same = views[0] == views[1] or views == self.unsettled
+            self.last_views = views
+            return is_same and all(map(self.is_gone, self.sides.both))
         try:
             poll("topics should settle", 5, is_settled)
-        except Trouble:
-            pass  # a difference, which the next answers will tell
+        except Trouble:  # a difference, which the next answers will tell; it is not waited for again
+            self.unsettled = self.last_views
 
     def is_gone(self, side):
         """Whether none of the topics of this block waits for its end."""

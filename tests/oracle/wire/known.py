@@ -102,6 +102,10 @@ def damaged_id(d):
     return d.is_damaged and d.path.endswith("member_id") and len(str(d.kafka)) == len(str(d.ours)) > 30
 
 
+def expired_producer(d):
+    return d.path.endswith("active_producers") and d.ours == [] and all(p["last_timestamp"] in (-1, 0) for p in d.kafka)
+
+
 def clearer(d):
     return d.path.endswith("error_message") and not d.kafka and bool(d.ours)
 
@@ -117,7 +121,7 @@ KRAFT = ("broker.heartbeat.", "broker.session.", "controller.", "early.start.", 
 EVERYWHERE = (clearer, named_twice, nothing_inside, no_text, nul, kafkas_own_fault, damaged_id)
 OF_API = {"DescribeConfigs": (loggers, documentation, kraft), "AlterClientQuotas": (order_of_a_map,), "Produce": (no_records,),
           "UpdateMetadata": (unknown_protocol,), "CreatePartitions": (no_znode,), "OffsetFetch": (no_groups,),
-          "AlterConfigs": (unknown_resources, order_of_a_map), "CreateTopics": (order_of_a_map,),
+          "DescribeProducers": (expired_producer,), "AlterConfigs": (unknown_resources, order_of_a_map), "CreateTopics": (order_of_a_map,),
           "IncrementalAlterConfigs": (order_of_a_map, no_znode)}
 
 

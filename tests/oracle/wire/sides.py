@@ -18,7 +18,7 @@ SETTINGS = {
     "offsets.topic.num.partitions": 2, "offsets.topic.replication.factor": 1, "log.retention.ms": -1,
     "log.retention.check.interval.ms": 100000000, "log.initial.task.delay.ms": 100000000,
     "auto.leader.rebalance.enable": "false", "group.min.session.timeout.ms": 6000, "log.cleaner.enable": "false",
-    "max.incremental.fetch.session.cache.slots": 10000,
+    "max.incremental.fetch.session.cache.slots": 10000, "producer.id.expiration.ms": 0x7FFFFFFF,
 }
 NO_ID = "00000000-0000-0000-0000-000000000000"
 
