@@ -248,6 +248,7 @@ static void refuse(struct answer *an)
         struct str name = body->topics[i].name;
         struct metadata_response_topic *t = next_topic(an, str_is_null(name) ? STR("") : name);
 
+        t->is_internal = false; /* it is not looked at */
         t->topic_id = body->topics[i].topic_id;
         t->error_code = INVALID_REQUEST;
     }

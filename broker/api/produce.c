@@ -28,23 +28,22 @@ static int first_batch(struct records records, struct batch *ret)
     return rest.len ? batch_next(&rest, ret) : 0;
 }
 
-/* Kafka's words for what cannot be a batch: one is at least so long, and of a known magic. */
+/* Where Kafka cannot even tell where the first batch ends: its words for that; else NULL. */
 static const char *why_corrupt(struct arena *a, struct slice records)
 {
-    enum { SIZE_AT = 8, LEAST = 14, MOST = BATCH_SIZE_MAX - BATCH_OVERHEAD };
+    enum { SIZE_AT = 8, LEAST = 14, MOST = BATCH_SIZE_MAX - BATCH_OVERHEAD, NEWEST = 2 };
     int32_t size = (int32_t)be32_read(records.p + SIZE_AT);
-    struct str text;
 
     if (size < LEAST)
-        text = arena_printf(a, "Record size %d is less than the minimum record overhead (%d)", size,
-                            LEAST);
-    else if (size > MOST) /* said before there is a magic to look at */
-        text = arena_printf(a, "Record size %d exceeds the largest allowable message size (%d).",
-                            size, MOST);
-    else
-        text =
-            arena_printf(a, "Invalid magic found in record: %d", (int8_t)records.p[BATCH_MAGIC_AT]);
-    return text.p;
+        return arena_printf(a, "Record size %d is less than the minimum record overhead (%d)", size,
+                            LEAST)
+            .p;
+    if (size > MOST) /* nothing says that there is a magic */
+        return NULL;
+    int8_t magic = (int8_t)records.p[BATCH_MAGIC_AT];
+    if (magic < 0 || magic > NEWEST)
+        return arena_printf(a, "Invalid magic found in record: %d", magic).p;
+    return NULL;
 }
 
 /* What the first batches say of transactions, and whether they are batches at all. */
@@ -60,9 +59,10 @@ static int16_t check_request(const struct produce_call *c, const char **ret_mess
         int r = first_batch(records, &batch);
         if (r < 0) {
             *ret_message = why_corrupt(&c->req->arena, records.bytes);
-            return CORRUPT_MESSAGE;
+            if (*ret_message)
+                return CORRUPT_MESSAGE;
         }
-        if (r == 0 || !batch_is_transactional(&batch))
+        if (r <= 0 || !batch_is_transactional(&batch))
             continue;
         is_mixed |= is_transactional && (batch_producer_id(&batch) != producer_id ||
                                          batch_producer_epoch(&batch) != epoch);
@@ -81,18 +81,24 @@ static int check_v3_records(struct slice records, int16_t version, const char **
 {
     struct slice rest = records;
     struct batch batch, second;
+    int r = records.len == 0 ? 0 : batch_next(&rest, &batch);
 
-    if (records.len == 0 || batch_next(&rest, &batch) != 1) {
+    if (r == 0) {
         *ret_message = "the request has no record batch for this partition";
         return INVALID_RECORD;
     }
-    if (!batch_is_v2(&batch)) {
+    if (r < 0 && records.p[BATCH_MAGIC_AT] == 2)
+        return CORRUPT_MESSAGE; /* too short for its header */
+    if (r < 0 || !batch_is_v2(&batch)) {
         *ret_message = "produce requests from version 3 on carry batches of magic 2 only";
         return INVALID_RECORD;
     }
     if (version < 7 && batch_codec(&batch) == COMPRESSION_ZSTD)
         return UNSUPPORTED_COMPRESSION_TYPE;
-    if (batch_next(&rest, &second) != 0) {
+    r = batch_next(&rest, &second);
+    if (r < 0)
+        return CORRUPT_MESSAGE;
+    if (r > 0) {
         *ret_message = "a produce request has exactly one batch for each partition";
         return INVALID_RECORD;
     }

@@ -4,10 +4,11 @@ No compressor is needed: every codec can say "these bytes are as they are".
 """
 
 import struct
+import time
 import zlib
 
 NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
-T0 = 1_600_000_000_000  # far from now, so that times which a broker gave can be told from these
+T0 = (int(time.time()) - 2 * 86400) * 1000  # far enough from now, so that times which a broker gave can be told from these
 
 
 def crc32c_table():
@@ -137,11 +138,12 @@ def random_batch(rng, producer_ids):
             {"attributes": 5}, {"attributes": 7}, {"attributes": 0x40}, {"leader_epoch": 5}, {"more_length": 1},
             {"more_length": -1}, {"more_length": -60}, {"more_length": 1 << 30}, {"first_time": -1}, {"max_time": -1},
             {"first_time": -1, "max_time": -1}, {"max_time": T0 + 99})))
-    if rng.random() < 0.05:
+    codec = rng.choice((0, 0, 0, 1, 2, 3, 4))
+    if rng.random() < 0.05 and codec == 0:  # Kafka fails on packed ones of which it has left out the keys
         records[0] = record(rng.choice((1, -1)), 0, None, b"x")
     if rng.random() < 0.05:
         records[-1] = records[-1][:-1]
-    return Batch(records, rng.choice((0, 0, 0, 1, 2, 3, 4)), **more).bytes()
+    return Batch(records, codec, **more).bytes()
 
 
 def random_set(rng):

@@ -45,6 +45,8 @@ def old_message(whole, now):
     if whole[16] == 1:
         is_recent = abs(struct.unpack_from(">q", whole, 18)[0] - now) < DAY
         head, at = head + (b"recently" if is_recent else whole[18:26]), 26
+    if whole[16] == 1 and is_recent and whole[17] & 7:
+        return whole[:8] + (b"good" if same else b"bad!") + head + b"packed, each with the time of the broker"
     size = max(struct.unpack_from(">i", whole, at)[0], 0) + at + 8
     if whole[17] & 7 == 1 and len(whole) > size:
         return whole[:8] + (b"good" if same else b"bad!") + head + whole[at:size - 4] + unpacked(whole[size:])
@@ -61,7 +63,9 @@ def batch_view(data):
             break
         out.append((new_batch(whole, now) if whole[16] == 2 else old_message(whole, now)).hex())
         at += size
-    return out + ([f"part:{data[at:].hex()}"] if at < len(data) else [])
+    rest = data[at:]
+    has_own_time = len(rest) > 17 and rest[16] == 1 and rest[17] & 8
+    return out + (["a part, packed with the time of the broker" if has_own_time else f"part: {rest.hex()}"] if rest else [])
 
 
 class Normal:

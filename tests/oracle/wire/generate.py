@@ -25,7 +25,8 @@ class Generator:
         self.world, self.rng, self.api, self.version = world, world.rng, api, version
         self.wild = self.rng.choice((0, 0, 0, 0.05, 0.3))
         # Nothing is named twice, and no topic goes without a partition; but sometimes, where it is soon forgotten.
-        self.tidy = self.rng.random() < 0.95 or api in ("Produce", "JoinGroup", "Fetch", "OffsetCommit")
+        self.tidy = self.rng.random() < 0.95 or api in ("Produce", "JoinGroup", "Fetch", "OffsetCommit",
+                                                                       "AlterPartition")
 
     def body(self):
         return self.fields(MESSAGES[self.api, "request"].root, "")
@@ -49,7 +50,8 @@ class Generator:
             return self.fields(field.struct, field.name)
         if field.type == "records":
             return random_records(self.rng, self.version, (0, 1, 2, 1000, 7))
-        if self.rng.random() < self.wild and field.name not in NEVER_WILD:
+        is_bad_index = self.api == "CreateTopics" and field.name == "partition_index"  # Kafka makes such a partition
+        if self.rng.random() < self.wild and field.name not in NEVER_WILD and not is_bad_index:
             return self.any(field)
         for key in (f"{self.api}.{parent}.{field.name}", f"{self.api}.{field.name}", f"{parent}.{field.name}", field.name):
             if POOLS.get(key):

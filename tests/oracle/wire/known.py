@@ -41,81 +41,105 @@ def is_no_text(value):
     return value == b"\xff\xfe" or isinstance(value, str) and "\\x" in value
 
 
-def named_twice(asked, _path, _kafka, _ours):
-    return has_twice(asked)
+def named_twice(d):
+    return has_twice(d.asked) or d.api in ("LeaderAndIsr", "UpdateMetadata") and has_twice(without_ids(d.asked))
 
 
-def nothing_inside(asked, _path, kafka, ours):
-    return has_nothing(asked) and isinstance(kafka, list) and isinstance(ours, list) and len(kafka) != len(ours)
+def without_ids(asked):
+    return {**asked, "topic_states": [{"topic_name": t["topic_name"]} for t in asked.get("topic_states", [])]}
 
 
-def no_text(asked, _path, _kafka, _ours):
-    return has_text(asked, is_no_text)
+def nothing_inside(d):
+    return has_nothing(d.asked) and isinstance(d.kafka, list) and isinstance(d.ours, list)
 
 
-def nul(asked, path, _kafka, _ours):
-    return path.endswith(("error_message", "error_code")) and has_text(asked, lambda v: isinstance(v, str) and "\0" in v)
+def no_text(d):
+    return has_text(d.asked, is_no_text)
 
 
-def kafkas_own_fault(_asked, path, kafka, _ours):
-    return path.endswith("error_code") and kafka == -1
+def nul(d):
+    return d.path.endswith(("error_message", "error_code")) and has_text(d.asked, lambda v: isinstance(v, str) and "\0" in v)
 
 
-def loggers(asked, path, _kafka, _ours):
-    return path.startswith("results.configs") and any(r["resource_type"] == 8 for r in asked["resources"])
+def kafkas_own_fault(d):
+    return "'error_code': -1," in d.whole or "'error_code': -1}" in d.whole
 
 
-def no_records(asked, _path, kafka, _ours):
-    return kafka == "no answer" and any(p["records"] is None for t in asked["topic_data"] for p in t["partition_data"])
+def loggers(d):
+    return d.path.startswith("results.configs") and any(r["resource_type"] == 8 for r in d.asked["resources"])
 
 
-def unknown_resources(asked, _path, kafka, _ours):
-    return kafka == "no answer" and any(r["resource_type"] not in (2, 4, 8, 16) for r in asked["resources"])
+def no_records(d):
+    return d.kafka == "no answer" and any(p["records"] is None for t in d.asked["topic_data"] for p in t["partition_data"])
 
 
-def no_groups(asked, _path, kafka, _ours):
-    return kafka == "no answer" and asked.get("groups") == []
+def unknown_resources(d):
+    return d.kafka == "no answer" and any(r["resource_type"] not in (2, 4, 8, 16) for r in d.asked["resources"])
 
 
-def unknown_protocol(asked, _path, kafka, _ours):
-    return kafka == "closed" and any(not 0 <= e["security_protocol"] <= 3 for b in asked["live_brokers"] for e in b["endpoints"])
+def no_groups(d):
+    return d.kafka == "no answer" and d.asked.get("groups") == []
 
 
-def no_znode(asked, path, _kafka, _ours):
-    return path.endswith("error_message") and has_text(asked, lambda v: v in ("", ".", ".."))
+def unknown_protocol(d):
+    return d.kafka == "closed" and any(not 0 <= e["security_protocol"] <= 3 for b in d.asked["live_brokers"] for e in b["endpoints"])
 
 
-def documentation(_asked, path, _kafka, _ours):
-    return path.endswith("documentation")
+def no_znode(d):
+    return has_text(d.asked, lambda v: v in ("", ".", ".."))
 
 
-def order_of_a_map(_asked, path, kafka, ours):
-    return path == "entries.error_message" and kafka is not None and ours is not None
+def documentation(d):
+    return d.path.endswith("documentation")
 
 
-def clearer(_asked, path, kafka, ours):
-    return path.endswith("error_message") and not kafka and bool(ours)
+def order_of_a_map(d):
+    return d.path.endswith("error_message") and bool(d.kafka) and bool(d.ours) and (
+        d.path.startswith("entries") or d.kafka.split(" ")[:2] == d.ours.split(" ")[:2])
 
 
-def kraft(_asked, path, kafka, ours):
+def damaged_id(d):
+    return d.is_damaged and d.path.endswith("member_id") and len(str(d.kafka)) == len(str(d.ours)) > 30
+
+
+def expired_producer(d):
+    return d.path.endswith("active_producers") and d.ours == [] and all(p["last_timestamp"] in (-1, 0) for p in d.kafka)
+
+
+def clearer(d):
+    return d.path.endswith("error_message") and not d.kafka and bool(d.ours)
+
+
+def kraft(d):
     """Settings that have no meaning with ZooKeeper."""
-    return path == "results.configs" and ours == [] and all(c["name"].startswith(KRAFT) for c in kafka)
+    return d.path == "results.configs" and d.ours == [] and all(c["name"].startswith(KRAFT) for c in d.kafka)
 
 
 KRAFT = ("broker.heartbeat.", "broker.session.", "controller.", "early.start.", "eligible.leader.", "group.consumer.",
          "group.coordinator.", "group.share.", "initial.broker.", "log.dir.failure.", "max.request.partition.", "metadata.",
          "node.id", "process.roles", "sasl.mechanism.controller.", "telemetry.", "zookeeper.metadata.migration.")
-EVERYWHERE = (clearer, named_twice, nothing_inside, no_text, nul, kafkas_own_fault)
-OF_API = {"DescribeConfigs": (loggers, documentation, kraft), "AlterClientQuotas": (order_of_a_map,), "Produce": (no_records,), "UpdateMetadata": (unknown_protocol,),
-          "CreatePartitions": (no_znode,), "OffsetFetch": (no_groups,),
-          "AlterConfigs": (unknown_resources,)}
+EVERYWHERE = (clearer, named_twice, nothing_inside, no_text, nul, kafkas_own_fault, damaged_id)
+OF_API = {"DescribeConfigs": (loggers, documentation, kraft), "AlterClientQuotas": (order_of_a_map,), "Produce": (no_records,),
+          "UpdateMetadata": (unknown_protocol,), "CreatePartitions": (no_znode,), "OffsetFetch": (no_groups,),
+          "DescribeProducers": (expired_producer,), "AlterConfigs": (unknown_resources, order_of_a_map), "CreateTopics": (order_of_a_map,),
+          "IncrementalAlterConfigs": (order_of_a_map, no_znode)}
 
 
-def is_known(api, asked, difference):
+class Difference:
+    """What a rule may look at: the request, where the answers differ first, Kafka's answer as text."""
+
+    def __init__(self, exchange, difference, kafka_answer):
+        self.api, self.asked, self.is_damaged = exchange.api, exchange.asked, exchange.damage is not None
+        self.path, self.kafka, self.ours = difference
+        self.whole = repr(kafka_answer)
+
+
+def is_known(exchange, difference, kafka_answer):
     """The name of the rule by which a difference is meant, or None."""
-    if asked is None:
+    if exchange.asked is None:
         return None
-    for rule in (*EVERYWHERE, *OF_API.get(api, ())):
-        if rule(asked, *difference):
+    d = Difference(exchange, difference, kafka_answer)
+    for rule in (*EVERYWHERE, *OF_API.get(d.api, ())):
+        if rule(d):
             return rule.__name__
     return None

@@ -139,10 +139,12 @@ def producer_id_blocks(talk):
 def two_brokers(talk):
     """Moves, elections and a leader elsewhere; brokers 1 and 2."""
     talk.judge.sides.start_broker(2)
-    for name, lists in (("moves", [[1], [1, 2]]), ("elects", [[2, 1]]), ("far", [[2]])):
+    for name, lists in (("moves", [[1], [1]]), ("elects", [[2, 1]]), ("far", [[2]])):
         talk("CreateTopics", 4, {"timeout_ms": 30000, "topics": [
             {"name": name, "num_partitions": -1, "replication_factor": -1,
              "assignments": [{"partition_index": i, "broker_ids": ids} for i, ids in enumerate(lists)]}]})
+    talk.judge.names += ["moves", "elects", "far"]
+    talk.judge.settle()
     for v in talk.versions("Metadata"):
         talk("Metadata", v, {"topics": [{"name": n} for n in ("moves", "elects", "far")]})
     for v in (0, 2, 3, 7, 9, 10, 11):

@@ -18,7 +18,7 @@ SETTINGS = {
     "offsets.topic.num.partitions": 2, "offsets.topic.replication.factor": 1, "log.retention.ms": -1,
     "log.retention.check.interval.ms": 100000000, "log.initial.task.delay.ms": 100000000,
     "auto.leader.rebalance.enable": "false", "group.min.session.timeout.ms": 6000, "log.cleaner.enable": "false",
-    "max.incremental.fetch.session.cache.slots": 10000,
+    "max.incremental.fetch.session.cache.slots": 10000, "producer.id.expiration.ms": 0x7FFFFFFF,
 }
 NO_ID = "00000000-0000-0000-0000-000000000000"
 
@@ -119,6 +119,9 @@ class Sides:
 
     def start_broker(self, number):
         self.start_all(lambda c: c.brokers[number - 1])
+        if number == 2:
+            for side in self.both:
+                side.cluster.wait_whole()
         for side in self.both:
             side.learn_broker_epochs([number])
             if number == 1:

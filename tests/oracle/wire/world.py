@@ -118,10 +118,10 @@ POOLS = {
     "CreateTopics.configs": None, "DeleteTopics.timeout_ms": TIMEOUT, "DeleteTopics.topic_names": World.own_topic,
     "DeleteTopics.topics.name": World.own_topic, "CreatePartitions.count": one_of(1, 2, 3, 4, 5, 0, -1),
     "CreatePartitions.timeout_ms": TIMEOUT, "timeout_ms": one_of(10000, 1000, 0, -1),
-    "partition_index": World.partition, "partition_indexes": World.partition, "partitions": World.partition,
+    "CreateTopics.assignments.partition_index": one_of(0, 0, 0, 1, 1, 2), "partition_index": World.partition, "partition_indexes": World.partition, "partitions": World.partition,
     "partition": World.partition, "index": World.partition, "group_id": World.group, "groups": World.group,
     "group_ids": World.group, "groups_names": World.group, "member_id": World.member,
-    "JoinGroup.session_timeout_ms": one_of(10000, 30000, 30000, 30000, 6000, 5999, 1800001, 0, -1),
+    "JoinGroup.session_timeout_ms": one_of(300000, 300000, 300000, 1800000, 5999, 1800001, 0, -1),
     "JoinGroup.rebalance_timeout_ms": one_of(1, 10, 20, 0, -1),
     "group_instance_id": one_of(None, None, None, "i1", "i2", ""), "generation_id": one_of(1, 1, 1, 2, 3, 0, -1),
     "generation_id_or_member_epoch": one_of(1, 1, -1, -1, -1, 2, 0), "protocol_type": one_of("consumer", "consumer", "consumer",
@@ -169,4 +169,4 @@ NEVER_WILD = {"num_partitions", "count", "timeout_ms", "max_wait_ms", "controlle
               "rebalance_timeout_ms", "broker_id", "transactional_id", "max_num_offsets"}
 # What bytes that were changed may still ask for: field, least, most.
 LIMITS = {"num_partitions": (-1000, 5), "count": (-1000, 8), "max_wait_ms": (-1000, 50), "controller_epoch": (-99, 0),
-          "rebalance_timeout_ms": (-9, 50), "session_timeout_ms": (6000, 60000), "max_num_offsets": (-9, 99)}
+          "rebalance_timeout_ms": (-9, 50), "session_timeout_ms": (300000, 1800000), "max_num_offsets": (-9, 99)}
