@@ -4,7 +4,7 @@
  *   klamm links /usr/local/bin        kafka-topics, kafka-topics.sh, ... -> klamm
  *
  * Each name twice, with and without .sh. What stands there and is no link to a klamm is left alone,
- * unless --force is given.
+ * unless --force is given. The directory is made where it is missing.
  */
 #include "common/base/mem.h"
 #include "tools/base/opts.h"
@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum id { FORCE, DRY_RUN, HELP };
@@ -80,6 +81,36 @@ static int make_link(struct run *run, const char *name, const char *suffix)
     return 0;
 }
 
+/* mkdir -p, of a directory that may be there. */
+static int make_dir(const char *dir)
+{
+    CLEANUP(free_p) char *path = xstrdup(dir);
+
+    if (!*path)
+        return -ENOENT;
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        if (mkdir(path, 0777) < 0 && errno != EEXIST)
+            return -errno;
+        *slash = '/';
+    }
+    return mkdir(path, 0777) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+static int check_dir(const struct run *run)
+{
+    struct stat st;
+    int r = stat(run->dir, &st) < 0 ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+
+    if (r == -ENOENT && opts_has(run->o, DRY_RUN)) {
+        printf("would make the directory %s\n", run->dir);
+        return 0;
+    }
+    if (r == -ENOENT)
+        r = make_dir(run->dir);
+    return r < 0 ? refuse(run, run->dir, strerror(-r)) : 0;
+}
+
 static int make_all(struct run *run)
 {
     int code = 0;
@@ -110,8 +141,9 @@ int cmd_links(const struct invocation *inv)
     run.dir = opts_nth(&o, -1, 0);
     if (!run.dir)
         return tool_misused(inv, "the directory is missing: %s DIRECTORY", inv->program);
-    if (access(run.dir, X_OK) < 0)
-        return tool_fail(inv, "%s: %s", run.dir, strerror(errno));
+    code = check_dir(&run);
+    if (code)
+        return code;
     run.target = find_target(run.dir);
     if (!run.target)
         return tool_fail(inv, "cannot tell where this program lies: %s", strerror(errno));
