@@ -224,6 +224,8 @@ static const char *hint(const struct cluster *c, int r)
                "--command-config)";
     if (!c->tls && (r == -ECONNRESET || r == -EBADMSG || r == -EMSGSIZE))
         return "; is it a listener with TLS? (security.protocol in --command-config)";
+    if (r == -EHOSTUNREACH)
+        return "; is the name of the host right? (--bootstrap-server)";
     return " (--bootstrap-server)";
 }
 
