@@ -142,6 +142,19 @@ int workq_new(const char *name, int threads, struct workq **ret)
     return r;
 }
 
+/* What is left behind the end: jobs that the last jobs have submitted; and whoever was to leave has
+ * ended with the others. */
+static void finish_all(struct workq *q, struct message *list)
+{
+    for (struct message *m = list, *next; m; m = next) {
+        next = m->next;
+        if (m->run)
+            do_job(q, m);
+        else if (m != &q->end)
+            free(container_of(m, struct leave, message));
+    }
+}
+
 struct workq *workq_free(struct workq *q)
 {
     if (!q)
@@ -149,12 +162,8 @@ struct workq *workq_free(struct workq *q)
     inbox_post(&q->jobs, &q->end);
     while (q->workers)
         drop_worker(q, q->workers);
-    /* Whoever was to leave has ended with the others. */
-    for (struct message *m = inbox_take_all(&q->jobs), *next; m; m = next) {
-        next = m->next;
-        if (m != &q->end)
-            free(container_of(m, struct leave, message));
-    }
+    for (struct message *m; (m = inbox_take_all(&q->jobs));)
+        finish_all(q, m);
     inbox_deinit(&q->jobs);
     mutex_deinit(&q->lock);
     free(q->name);

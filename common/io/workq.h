@@ -22,7 +22,8 @@ int workq_new(const char *name, int threads, struct workq **ret) MUST_CHECK;
 /* More threads, or fewer once they have nothing to do; jobs go on meanwhile. -errno where a thread
  * cannot be started: as many as there are go on. Thread: any, the pool's too. */
 int workq_resize(struct workq *q, int threads) MUST_CHECK;
-/* Finishes the jobs that were submitted, then ends. NULL-safe, returns NULL. */
+/* Finishes the jobs that were submitted, and those that they submit meanwhile, on the pool or here;
+ * then ends. NULL-safe, returns NULL. */
 struct workq *workq_free(struct workq *q);
 /* Thread: any. */
 void workq_submit(struct workq *q, struct job *j);

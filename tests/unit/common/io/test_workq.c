@@ -93,6 +93,32 @@ START_TEST(free_finishes_what_was_submitted)
 }
 END_TEST
 
+struct chain {
+    struct job job;
+    struct workq *q;
+    int left;
+};
+
+static void submit_next(struct job *j)
+{
+    struct chain *c = container_of(j, struct chain, job);
+
+    if (c->left-- > 0)
+        workq_submit(c->q, j);
+}
+
+START_TEST(free_finishes_what_its_last_jobs_submit)
+{
+    struct chain c = {.job = {.work = submit_next}, .left = 10000};
+
+    ck_assert_int_eq(workq_new("work", 3, &c.q), 0);
+    workq_submit(c.q, &c.job);
+    ck_assert_int_eq(workq_resize(c.q, 1), 0);
+    workq_free(c.q);
+    ck_assert_int_eq(c.left, -1);
+}
+END_TEST
+
 /* Each of so many jobs waits until all of them run: as many threads are there. */
 struct meeting {
     struct job job;
@@ -162,4 +188,5 @@ START_TEST(it_grows_and_shrinks_while_it_works)
 END_TEST
 
 TEST_MAIN("common/io/workq", a_job_comes_back_on_its_reactor, without_a_reactor_it_ends_on_the_pool,
-          free_finishes_what_was_submitted, it_grows_and_shrinks_while_it_works)
+          free_finishes_what_was_submitted, free_finishes_what_its_last_jobs_submit,
+          it_grows_and_shrinks_while_it_works)
