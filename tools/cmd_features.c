@@ -27,8 +27,7 @@ static const struct opt_spec root_specs[] = {
                     OPT_ONE_OF, 0},
     [CONFIG] = {"command-config", "file",
                 "Property file containing configs to be passed to Admin Client.", 0, 0},
-    [OUTPUT] = {"output", "table|json", "how describe prints; else as Kafka's tool does", OPT_OURS,
-                'o'},
+    [OUTPUT] = {"output", "table|json", "how describe prints", OPT_OURS, 'o'},
 };
 
 #define METADATA_SPEC(verb, example)                                                               \
@@ -303,6 +302,8 @@ static int open_and_run(struct run *run)
 
     if (r < 0)
         return tool_misused(run->a.inv, "%s", run->why.s);
+    if (opts_has(root, OUTPUT) && run->a.command != &commands[0])
+        return tool_misused(run->a.inv, "--output goes with describe");
     co.bootstrap = args_text(root, opts_has(root, CONTROLLER) ? CONTROLLER : BOOTSTRAP);
     r = cluster_open(&co, &run->why, &run->cluster);
     if (r < 0)

@@ -301,6 +301,9 @@ class OurOwn:
                     "unrecognized arguments: '--confg'; did you mean --config? (klamm cluster --help shows the flags)")
         self.expect(["log-dirs", *where, "--describe", "--broker-list", "x"], 1,
                     'For input string: "x" (--broker-list x)')
+        self.expect(["topics", *where, "--create", "--topic", "never", "-o", "json"], 2,
+                    'Option "[output]" can\'t be used with option "[create]" (klamm topics --help shows the flags)')
+        self.expect(["features", "upgrade", "--metadata", "3.9", *where, "-o", "json"], 2, "--output goes with describe")
 
     def completed(self):
         """TAB, by each of Kafka's names and by ours."""

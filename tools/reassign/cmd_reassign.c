@@ -63,8 +63,7 @@ static const struct opt_spec specs[] = {
                        "throttle",
                        0, 0},
     [RA_KEEP_THROTTLES] = {"preserve-throttles", NULL, "do not lift throttles", 0, 0},
-    [RA_OUTPUT] = {"output", "table|json",
-                   "how --list, --verify and --dry-run print; else as Kafka's tool does", OPT_OURS,
+    [RA_OUTPUT] = {"output", "table|json", "how --list, --verify and --dry-run print", OPT_OURS,
                    'o'},
     [RA_DRY_RUN] = {"dry-run", NULL, "of --execute and --cancel: only say what would be done",
                     OPT_OURS, 0},
@@ -143,6 +142,12 @@ static int check_options(struct reassign *ra, size_t action)
             continue;
         strbuf_addf(&ra->why, "Option \"[%s]\" can't be used with action \"[%s]\"", specs[id].name,
                     specs[actions[action].id].name);
+        r = -EINVAL;
+    }
+    if (r == 0 && actions[action].id == RA_EXECUTE && opts_has(ra->o, RA_OUTPUT) &&
+        !opts_has(ra->o, RA_DRY_RUN)) {
+        strbuf_addz(&ra->why, "--output goes with --execute --dry-run, not with --execute: "
+                              "--verify --output tells afterwards how far it is");
         r = -EINVAL;
     }
     return r;

@@ -59,10 +59,7 @@ static const struct opt_spec specs[] = {
     [TOPICS_SIZE_LIMIT] = {"partition-size-limit-per-response", "N",
                            "partitions in one answer; no effect on brokers with ZooKeeper",
                            OPT_KAFKAS, 0},
-    [TOPICS_OUTPUT] = {"output", "table|json",
-                       "how to print --list and --describe; else as "
-                       "Kafka's tool does",
-                       OPT_OURS, 'o'},
+    [TOPICS_OUTPUT] = {"output", "table|json", "how to print --list and --describe", OPT_OURS, 'o'},
     [TOPICS_DRY_RUN] = {"dry-run", NULL,
                         "of --create, --alter and --delete: let the brokers check it, change "
                         "nothing",
@@ -150,6 +147,7 @@ static int check_clashes(struct topics *t)
         {TOPICS_IF_EXISTS, {CREATE, LIST, -1}},
         {TOPICS_IF_NOT_EXISTS, {ALTER, DESCRIBE, LIST, DELETE, -1}},
         {TOPICS_EXCLUDE_INTERNAL, {ALTER, CREATE, DELETE, -1}},
+        {TOPICS_OUTPUT, {CREATE, ALTER, DELETE, -1}},
         {TOPICS_DRY_RUN, {DESCRIBE, LIST, -1}},
         {TOPICS_WAIT, {ALTER, CREATE, DESCRIBE, LIST, TOPICS_DRY_RUN, -1}},
     };
