@@ -90,8 +90,8 @@ struct log_append_opts {
  */
 int log_append_leader(struct log *log, struct slice records, const struct log_append_opts *opts,
                       struct arena *a, struct log_append *ret) MUST_CHECK;
-/* As fetched from the leader, offsets and epochs taken as given. > 0: CORRUPT_MESSAGE,
- * RECORD_LIST_TOO_LARGE, OFFSET_OUT_OF_RANGE where they start below the log end. */
+/* As fetched from the leader, offsets and epochs taken as given, however large. > 0:
+ * CORRUPT_MESSAGE, OFFSET_OUT_OF_RANGE where they start below the log end. */
 int log_append_follower(struct log *log, struct slice records, struct log_append *ret) MUST_CHECK;
 
 /* ---- read ---- */

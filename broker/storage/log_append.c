@@ -223,8 +223,6 @@ static int append_set(struct log *log, const struct batch_set *set, const struct
     const struct producer_check_opts check = {.origin = opts->origin};
     int r;
 
-    if ((int64_t)set->bytes.len > log->conf->segment_bytes)
-        return RECORD_LIST_TOO_LARGE;
     if ((r = log_write_topic_id(log)) != 0)
         return r;
     if ((r = roll_for(log, set, opts->now_ms)) != 0)
@@ -284,6 +282,8 @@ static int append_leader(struct log *log, struct slice records, const struct log
         return 0;
     describe(out, &v.set);
     out->append_time_ms = v.append_time_ms;
+    if ((int64_t)v.set.bytes.len > log->conf->segment_bytes)
+        return RECORD_LIST_TOO_LARGE;
     return append_set(log, &v.set, &(struct set_opts){opts->origin, opts->now_ms}, out);
 }
 
@@ -328,6 +328,46 @@ static int meet_log_end(struct log *log, const struct batch_set *set)
     return log_restart_at(log, first);
 }
 
+/* As many whole batches as a segment holds, or the first one where that is larger. */
+static struct slice cut_piece(const struct log *log, struct slice bytes)
+{
+    struct slice rest = bytes;
+    size_t len = 0;
+    struct batch b;
+
+    while (batch_next(&rest, &b) == 1) {
+        if (len > 0 && (int64_t)(bytes.len - rest.len) > log->conf->segment_bytes)
+            break;
+        len = bytes.len - rest.len;
+    }
+    return slice_of(bytes.p, len);
+}
+
+/*
+ * What was written while segments could be larger has been acknowledged, and is taken whatever they
+ * may hold now. An error ends at the pieces before it: it is met again in front of the next ones.
+ */
+static int append_pieces(struct log *log, struct slice bytes, const struct set_opts *opts,
+                         struct log_append *out)
+{
+    bool has_begun = false;
+
+    while (bytes.len > 0) {
+        struct slice piece = cut_piece(log, bytes);
+        struct batch_set set = {0};
+        int r = batch_set_check(piece, &set);
+
+        if (r == 0)
+            r = append_set(log, &set, opts, out);
+        if (r != 0)
+            return r > 0 && has_begun ? 0 : r;
+        out->last_offset = set.last_offset;
+        has_begun = true;
+        bytes = slice_of(bytes.p + piece.len, bytes.len - piece.len);
+    }
+    return 0;
+}
+
 static int append_follower(struct log *log, struct slice records, struct log_append *out)
 {
     struct batch_set set = {0};
@@ -341,6 +381,8 @@ static int append_follower(struct log *log, struct slice records, struct log_app
     if ((r = meet_log_end(log, &set)) != 0)
         return r;
     describe(out, &set);
+    if ((int64_t)set.bytes.len > log->conf->segment_bytes)
+        return append_pieces(log, set.bytes, &opts, out);
     return append_set(log, &set, &opts, out);
 }
 

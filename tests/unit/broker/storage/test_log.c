@@ -284,6 +284,23 @@ START_TEST(a_set_larger_than_a_segment_is_refused)
 }
 END_TEST
 
+/* The leader's segments were larger, before the topic's segment.bytes was lowered. */
+START_TEST(a_follower_takes_what_larger_segments_held)
+{
+    setup();
+    b.conf->segment_bytes = 1000;
+    log_bench_open(&b, true);
+    log_bench_follow(&b, 100, 5);
+    ck_assert_int_gt(log_bench_files(&b, ".log"), 10);
+    log_bench_follow(&b, 1, 300); /* one batch alone */
+    log_bench_follow(&b, 3, 2);
+    log_bench_check(&b, 0, 806);
+    log_bench_restart(&b);
+    log_bench_check(&b, 0, 806);
+    log_bench_deinit(&b);
+}
+END_TEST
+
 START_TEST(the_topic_id_is_kept)
 {
     struct uuid id = {{1, 2, 3}}, other = {{4}};
@@ -379,6 +396,6 @@ TEST_MAIN("broker/storage/log", a_new_log_is_empty, what_is_appended_can_be_read
           the_first_batch_comes_whole_or_is_said_to_be_cut,
           positions_count_the_bytes_between_offsets, the_high_watermark_stays_between_start_and_end,
           a_follower_refuses_what_starts_below_its_end, an_empty_log_may_begin_inside_of_a_batch,
-          a_set_larger_than_a_segment_is_refused, the_topic_id_is_kept,
-          a_malformed_topic_id_counts_as_unknown, epochs_are_those_of_the_batches,
-          a_rested_log_goes_on, a_closed_log_takes_nothing_more)
+          a_set_larger_than_a_segment_is_refused, a_follower_takes_what_larger_segments_held,
+          the_topic_id_is_kept, a_malformed_topic_id_counts_as_unknown,
+          epochs_are_those_of_the_batches, a_rested_log_goes_on, a_closed_log_takes_nothing_more)
