@@ -14,7 +14,7 @@ from cluster import Cluster, Load, poll
 from fixtures import finish, new_directory
 
 SETS = ("min.insync.replicas=2", "default.replication.factor=3", "log.segment.bytes=4000000",
-        "file.delete.delay.ms=1000")
+        "log.segment.delete.delay.ms=1000")
 BROKERS, DIRS, PARTITIONS = 3, 3, 4
 
 

@@ -208,6 +208,17 @@ def test_passwords_are_never_said(cluster):
             assert password not in f.read()
 
 
+@pytest.mark.skipif(IMPL == "kafka", reason="our own tool")
+def test_what_nobody_knows_may_be_a_secret(cluster):
+    """Of a setting that brokers do not know the value is shown by nobody, as little as a password's."""
+    words = [f"{cluster.programs()}/klamm", "configs", "--bootstrap-server", cluster.bootstrap(), "--entity-type",
+             "brokers", "--entity-name", "1", "--force", "--alter"]
+    for act in (["--add-config", "my.plugins.token=hush-token"], ["--delete-config", "my.plugins.token"]):
+        done = subprocess.run([*words, *act], capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert "(hidden)" in done.stdout and "hush-token" not in done.stdout + done.stderr
+
+
 def move(cluster, topic, *options):
     """Gives partition 0 of a topic on broker 1 a replica on broker 2; how many seconds that takes."""
     path = os.path.join(cluster.dir, f"plan-{topic}.json")

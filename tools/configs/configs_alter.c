@@ -238,6 +238,13 @@ static struct str shown_value(const config_entry *e)
     return e->is_sensitive ? STR("(hidden)") : e->value;
 }
 
+/* What a broker does not know may be anything: it tells it to nobody either. */
+static bool is_secret(const struct configs *c, const char *key)
+{
+    return broker_key_is_password(key) ||
+           (strcmp(c->types.v[0], TYPE_BROKERS) == 0 && !is_known(false, key));
+}
+
 static void say_changed(struct configs *c, const char *name, const struct config_entries *old)
 {
     struct config_change *changes =
@@ -246,9 +253,9 @@ static void say_changed(struct configs *c, const char *name, const struct config
 
     for (size_t i = 0; i < c->add.count; i++) {
         const char *key = c->add.v[i].key;
-        changes[n++] = (struct config_change){
-            key, shown_value(entry_of(old, key)),
-            broker_key_is_password(key) ? STR("(hidden)") : str_of(c->add.v[i].value)};
+        changes[n++] =
+            (struct config_change){key, shown_value(entry_of(old, key)),
+                                   is_secret(c, key) ? STR("(hidden)") : str_of(c->add.v[i].value)};
     }
     for (size_t i = 0; i < c->drop.count; i++)
         changes[n++] = (struct config_change){c->drop.v[i],
