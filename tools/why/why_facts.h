@@ -40,6 +40,7 @@ struct why_broker {
     bool is_listed;            /* in Metadata */
     enum why_known registered; /* /brokers/ids/N */
     int64_t session;           /* its owner */
+    bool is_garbled;           /* what it holds is no registration */
     int64_t registered_ms;     /* when it was made */
     enum why_known answers;
     struct str silence;      /* how it did not answer */
@@ -130,14 +131,13 @@ struct why_notices {
 struct why_zk_facts {
     enum why_known answers; /* WHY_UNKNOWN: nobody told us where it is */
     struct str silence;
-    bool is_read_only;
-    bool has_no_chroot;
+    bool is_read_only, has_no_chroot;
     bool is_other_cluster; /* its id is not that of the brokers: nothing else was taken from it */
     struct str cluster_id; /* null: none */
-    int32_t controller;    /* -1: /controller is missing */
+    int32_t controller;    /* -1: /controller is missing, or names nobody */
     int64_t controller_session;
     int64_t controller_since_ms;
-    bool is_kraft;
+    bool is_kraft, is_controller_garbled;
     int32_t controller_epoch; /* -1: none */
     struct why_deletion *deletions;
     size_t deletions_count;

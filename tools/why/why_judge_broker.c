@@ -116,6 +116,15 @@ static void judge_no_controller(const struct why_facts *f, struct why_findings *
         why_done(ret, &w);
         return;
     }
+    if (f->zk.is_controller_garbled) {
+        why_because(a, &w,
+                    STR("what /controller holds names no broker, and keeps all of them from "
+                        "making it"),
+                    STR("/controller"));
+        why_unblock(a, &w, STR("delete /controller: another controller is elected at once"));
+        why_done(ret, &w);
+        return;
+    }
     why_because(a, &w, STR("/controller is missing"), STR("/controller"));
     if (registered == 0) {
         why_because(a, &w, STR("no broker is registered, so nobody can be elected"),
@@ -330,8 +339,9 @@ static void add_registration(const struct why_facts *f, const struct why_broker 
                                  "its id is held by %.*s, session 0x%" PRIx64 ", since %.*s: "
                                  "while that session lives, another broker with id %d is "
                                  "refused",
-                                 STR_ARG(b->address), (uint64_t)b->session,
-                                 STR_ARG(why_time(a, b->registered_ms)), b->id),
+                                 STR_ARG(str_is_null(b->address) ? STR("somebody") : b->address),
+                                 (uint64_t)b->session, STR_ARG(why_time(a, b->registered_ms)),
+                                 b->id),
                     node_of(f, b->id));
     else
         why_because(a, w, arena_printf(a, "the brokers list it at %.*s", STR_ARG(b->address)),
@@ -372,7 +382,15 @@ static void judge_unlisted(const struct why_facts *f, const struct why_broker *b
     w.what = STR("registered, but the brokers do not list it: the controller has not taken it in");
     add_registration(f, b, &w);
     why_because(a, &w, STR("it is not in the list of brokers"), f->source);
-    why_unblock(a, &w, STR("wait a moment; if it stays, see klamm why controller"));
+    if (b->is_garbled) {
+        why_because(a, &w,
+                    STR("what its node holds is no registration: nobody can read where it "
+                        "listens"),
+                    node_of(f, b->id));
+        why_unblock(a, &w, arena_printf(a, "restart broker %d: it registers anew", b->id));
+    } else {
+        why_unblock(a, &w, STR("wait a moment; if it stays, see klamm why controller"));
+    }
     why_done(ret, &w);
 }
 

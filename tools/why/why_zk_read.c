@@ -40,7 +40,9 @@ static void take_controller(const struct zk_op *op, struct why_zk_facts *z)
     struct node_controller node;
 
     z->controller = -1;
-    if (op->result != ZK_OK || node_controller_decode(op->ret_data, NULL, &node) < 0)
+    z->is_controller_garbled =
+        op->result == ZK_OK && node_controller_decode(op->ret_data, NULL, &node) < 0;
+    if (op->result != ZK_OK || z->is_controller_garbled)
         return;
     z->controller = node.broker_id;
     z->controller_since_ms = op->stat.ctime_ms;
@@ -96,6 +98,8 @@ static void take_broker(struct why_facts *f, int32_t id, const struct zk_op *op)
     b->registered_ms = op->stat.ctime_ms;
     if (node_broker_decode(op->ret_data, f->arena, NULL, &node) == 0)
         b->address = address_of(f->arena, &node);
+    else
+        b->is_garbled = true;
 }
 
 static bool read_brokers(struct why_facts *f, struct zk_store *s)

@@ -130,6 +130,11 @@ START_TEST(a_missing_controller_with_brokers_and_without)
     judge_controller(false);
     EXPECT_BECAUSE(&w, "controller", "none", "/controller is missing");
     EXPECT_BECAUSE(&w, "controller", "none", "3 broker(s) are registered");
+    w.f.zk.is_controller_garbled = true;
+    judge_controller(false);
+    EXPECT_BECAUSE(&w, "controller", "none", "names no broker");
+    EXPECT_UNBLOCKS(&w, "controller", "none", "delete /controller");
+    w.f.zk.is_controller_garbled = false;
     for (int id = 1; id <= 3; id++)
         world_down(&w, id);
     judge_controller(false);
@@ -265,6 +270,10 @@ START_TEST(a_broker_that_the_others_do_not_know)
     why_find_broker(&w.f, 2)->is_listed = false;
     judge_broker(2, false);
     EXPECT_SAYS(&w, "broker", "2", "the controller has not taken it in");
+    EXPECT_UNBLOCKS(&w, "broker", "2", "wait a moment");
+    why_find_broker(&w.f, 2)->is_garbled = true;
+    judge_broker(2, false);
+    EXPECT_UNBLOCKS(&w, "broker", "2", "restart broker 2");
     w.f.brokers_answer = WHY_NO;
     judge_broker(2, false);
     ck_assert_uint_eq(w.all.count, 0);

@@ -67,6 +67,7 @@ START_TEST(the_cluster_is_read)
     ck_assert_int_eq(w.f.brokers_count, 2);
     const struct why_broker *b = why_find_broker(&w.f, 2);
     ck_assert_int_eq(b->registered, WHY_YES);
+    ck_assert(!b->is_garbled && why_find_broker(&w.f, 1)->is_garbled);
     ck_assert_int_eq(b->session, zk_store_session_id(s));
     ck_assert(str_eqz(b->address, "h:1")); /* the plain one, that a tool can use */
     ck_assert_int_eq(why_find_broker(&w.f, 1)->registered, WHY_YES);
@@ -86,6 +87,19 @@ START_TEST(an_empty_zookeeper_has_nothing)
     ck_assert_int_eq(w.f.brokers_count, 0);
     ck_assert_uint_eq(w.f.zk.deletions_count, 0);
     ck_assert(!w.f.zk.has_legacy);
+    end();
+}
+END_TEST
+
+START_TEST(a_controller_that_nobody_can_read_is_not_missing)
+{
+    start();
+    why_zk_read(&w.f, s);
+    ck_assert(!w.f.zk.is_controller_garbled);
+    put("/controller", "rubbish", 0);
+    why_zk_read(&w.f, s);
+    ck_assert(w.f.zk.is_controller_garbled);
+    ck_assert_int_eq(w.f.zk.controller, -1);
     end();
 }
 END_TEST
@@ -217,6 +231,7 @@ START_TEST(an_ensemble_that_falls_ill_is_survived)
 END_TEST
 
 TEST_MAIN("tools/why/why_zk_read", the_cluster_is_read, an_empty_zookeeper_has_nothing,
-          wishes_are_read, notifications_are_counted, a_malformed_request_is_a_request,
+          a_controller_that_nobody_can_read_is_not_missing, wishes_are_read,
+          notifications_are_counted, a_malformed_request_is_a_request,
           of_what_is_unwell_it_is_known_since_when, without_brokers_topics_are_read_here,
           nothing_is_written, an_ensemble_that_falls_ill_is_survived)
