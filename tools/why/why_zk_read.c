@@ -208,7 +208,8 @@ static void take_state(struct why_facts *f, const struct zk_op *op, struct why_p
     if (op->result != ZK_OK)
         return;
     p->changed_ms = op->stat.mtime_ms;
-    if (f->brokers_answer == WHY_YES || node_state_decode(op->ret_data, f->arena, NULL, &node) < 0)
+    p->is_garbled = node_state_decode(op->ret_data, f->arena, NULL, &node) < 0;
+    if (f->brokers_answer == WHY_YES || p->is_garbled)
         return;
     p->leader = node.leader;
     p->isr = ids_of(&node.isr);
