@@ -86,6 +86,8 @@ static int make_dir(const char *dir)
 {
     CLEANUP(free_p) char *path = xstrdup(dir);
 
+    if (!*path)
+        return -ENOENT;
     for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
         if (mkdir(path, 0777) < 0 && errno != EEXIST)

@@ -59,8 +59,8 @@ struct why_partition {
     struct why_topic *topic;
     int32_t partition;
     int32_t leader; /* -1: none */
-    struct why_ids replicas, isr, offline;
-    struct why_ids adding, removing;
+    struct why_ids replicas, isr, offline, adding, removing;
+    bool is_garbled;         /* what its state's node holds is no state */
     int64_t changed_ms;      /* when leader or ISR changed last: mtime of the state; 0 unknown */
     struct why_copy *copies; /* of each replica; NULL: not asked */
 };

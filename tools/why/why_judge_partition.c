@@ -326,6 +326,24 @@ static void explain_unclean(const struct why_facts *f, const struct why_partitio
                              STR_ARG(why_ids_text(a, &isr)), STR_ARG(f->bootstrap)));
 }
 
+static void explain_garbled(const struct why_facts *f, const struct why_partition *p,
+                            const struct why_ids *ready, struct why_finding *w)
+{
+    struct arena *a = f->arena;
+
+    why_because(a, w,
+                STR("what its state's node holds is no state: no controller can read it, and so "
+                    "none elects a leader"),
+                arena_printf(a, "/brokers/topics/%.*s/partitions/%d/state", STR_ARG(p->topic->name),
+                             p->partition));
+    why_unblock(a, w,
+                arena_printf(a,
+                             "write a state into it, as that of another partition, with %.*s as "
+                             "its isr and one of them as its leader; then delete /controller: the "
+                             "next controller reads it",
+                             STR_ARG(why_ids_text(a, ready))));
+}
+
 void why_explain_leaderless(const struct why_facts *f, const struct why_partition *p,
                             struct why_finding *w)
 {
@@ -333,6 +351,10 @@ void why_explain_leaderless(const struct why_facts *f, const struct why_partitio
     struct why_ids ready = able(f, p, true), others = able(f, p, false);
     struct why_ids isr = why_ids_sorted(a, &p->isr);
 
+    if (p->is_garbled && ready.count > 0) {
+        explain_garbled(f, p, &ready, w);
+        return;
+    }
     if (ready.count > 0) {
         why_because(a, w,
                     arena_printf(a,

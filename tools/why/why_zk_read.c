@@ -243,7 +243,8 @@ static void take_state(struct why_facts *f, const struct zk_op *op, struct why_p
     if (op->result != ZK_OK)
         return;
     p->changed_ms = op->stat.mtime_ms;
-    if (node_state_decode(op->ret_data, f->arena, &why, &node) < 0) {
+    p->is_garbled = node_state_decode(op->ret_data, f->arena, &why, &node) < 0;
+    if (p->is_garbled) {
         add_bad(f, op, &why);
         return;
     }

@@ -319,6 +319,19 @@ START_TEST(nobody_is_left_to_be_elected_uncleanly)
 }
 END_TEST
 
+START_TEST(a_state_that_nobody_can_read_is_not_waited_for)
+{
+    struct why_partition *p = leaderless("1,2,3", "2,3");
+
+    p->is_garbled = true;
+    judge(p);
+    EXPECT_BECAUSE(&w, "partition", "t-0", "no controller can read it");
+    EXPECT_UNBLOCKS(&w, "partition", "t-0", "with [2,3] as its isr");
+    ck_assert(!world_unblocks(&w, "partition", "t-0", "wait a moment"));
+    world_end(&w);
+}
+END_TEST
+
 START_TEST(an_unclean_election_that_is_allowed_is_the_controllers)
 {
     struct why_partition *p = leaderless("1,3", "3");
@@ -444,5 +457,6 @@ TEST_MAIN("tools/why/why_judge_partition", a_whole_partition_is_not_mentioned,
           the_last_in_sync_replica_has_to_return, nobody_is_left_to_be_elected_uncleanly,
           an_unclean_election_that_is_allowed_is_the_controllers,
           a_living_member_of_the_isr_waits_for_an_election,
+          a_state_that_nobody_can_read_is_not_waited_for,
           the_dir_of_the_last_in_sync_replica_is_offline, from_zookeeper_alone,
           every_state_is_judged)

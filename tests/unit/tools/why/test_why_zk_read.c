@@ -164,6 +164,12 @@ START_TEST(of_what_is_unwell_it_is_known_since_when)
     ck_assert_int_eq(why_find_partition(&w.f, STR("t"), 0)->changed_ms, now.wall_ms);
     ck_assert_int_eq(why_find_partition(&w.f, STR("t"), 1)->changed_ms, 0);
     ck_assert_int_eq(why_find_partition(&w.f, STR("t"), 0)->leader, 1);
+    ck_assert(!why_find_partition(&w.f, STR("t"), 0)->is_garbled);
+    ck_assert_int_eq(
+        zk_store_set(s, "/brokers/topics/t/partitions/0/state", slice_of("rubbish", 7), -1, NULL),
+        ZK_OK);
+    why_zk_states(&w.f, s);
+    ck_assert(why_find_partition(&w.f, STR("t"), 0)->is_garbled);
     end();
 }
 END_TEST
