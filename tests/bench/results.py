@@ -34,9 +34,30 @@ def memory_gb():
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
 
 
+BUSY = 0.2   # of the machine: what others may have of it before times say little
+COLD = 0.15  # of a JVM's CPU, for compiling
+
+
+def shares_of(results, name, sides):
+    """One of the shares that Meter takes during measurements under load."""
+    return [s for v in results.values() for side in sides for s in v[side].get(name, [])]
+
+
+def warnings(results):
+    """What a reader must know before any number."""
+    lines = []
+    if statistics.median(shares_of(results, "others", NAMES) or [0]) > BUSY:
+        lines += ["**The machine was busy with other things. Times and rates, and their ratios, are those of programs "
+                  "that wait for a CPU most of the time: they are no proof of an aim. Memory, and roughly CPU per "
+                  "byte, carry over to a quiet machine.**", ""]
+    if statistics.median(shares_of(results, "compiling", ["kafka"]) or [0]) > COLD:
+        lines += ["**Kafka's brokers were still compiling: their CPU per byte is higher than that of warm ones.**", ""]
+    return lines
+
+
 def share(results, name, sides):
-    """Median and most of one of the shares that Meter takes during measurements under load."""
-    shares = [s for v in results.values() for side in sides for s in v[side].get(name, [])]
+    """Median and most of it."""
+    shares = shares_of(results, name, sides)
     if not shares:
         return "not known (no cell under load)"
     return f"median {100 * statistics.median(shares):.0f} %, at most {100 * max(shares):.0f} %"
@@ -80,7 +101,8 @@ def rows_of(results):
 def write(path, bench, results, failed, notes=""):
     rows = rows_of(results)
     text = ["# Klamm beside Apache Kafka", "", "Written by `tests/run bench --against kafka --save`.", "",
-            "## Conditions", "", *conditions(bench, results), "", READING, "", "## Aims", "", *table.aims(rows), ""]
+            *warnings(results), "## Conditions", "", *conditions(bench, results), "", READING, "",
+            "## Aims", "", *table.aims(rows), ""]
     if notes:
         text += ["## Where an aim is missed, and why", "", notes.strip(), ""]
     text += ["## All cells", "", *table.markdown(rows), ""]

@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bench"))
 import matrix  # noqa: E402
 import perf  # noqa: E402
+import results  # noqa: E402
 import survey  # noqa: E402
 import table  # noqa: E402
 import traffic  # noqa: E402
@@ -88,6 +89,15 @@ def test_what_was_never_acknowledged_is_late():
     sums = {"sent": 1000, "acked": 1000, "p50_us": 500, "p99_us": 2000, "p999_us": 3000}
     assert traffic.quantiles(sums) == {"p50": 0.5, "p99": 2, "p999": 3}
     assert traffic.quantiles({**sums, "acked": 980}) == {"p50": 0.5, "p99": 30000, "p999": 30000}
+
+
+def test_a_busy_machine_and_a_cold_jvm_are_said_before_any_number():
+    def of(others, compiling):
+        return {"a": {"kafka": {"others": others, "compiling": compiling}, "klamm": {"others": others}}}
+    assert results.warnings(of([0.05, 0.9, 0.1], [0.1, 0.5, 0.1])) == []
+    assert "was busy" in results.warnings(of([0.3, 0.4, 0.1], [0.0]))[0]
+    assert "still compiling" in results.warnings(of([0.0], [0.2, 0.3]))[0]
+    assert results.warnings({"start": {"kafka": {"start_ms": [1]}, "klamm": {"start_ms": [1]}}}) == []
 
 
 def test_payloads_are_whole_lines_of_the_size(tmp_path):
