@@ -150,9 +150,13 @@ class Crew:
     def wait_processed(self, seconds=PATIENCE):
         """Each consumer has processed each record that is acknowledged by now."""
         acked = self.acked()
-        self.wait_for(f"all {len(acked)} acknowledged records should be processed", lambda: {
-            w.name: f"{len(missing)} missing, e.g. {sorted(missing)[:3]}" for w in self.consumers
-            if (missing := acked - w.processed)}, seconds)
+        missing = {w: acked - w.processed for w in self.consumers}
+
+        def behind():
+            for worker in missing:
+                missing[worker] = missing[worker] - worker.processed
+            return {w.name: f"{len(left)} missing, e.g. {min(left)}" for w, left in missing.items() if left}
+        self.wait_for(f"all {len(acked)} acknowledged records should be processed", behind, seconds)
 
     def through_a_restart(self):
         """The leader of partition 0 dies and comes back; all go on before, meanwhile and afterwards."""
