@@ -39,6 +39,8 @@ def test_what_was_not_acknowledged_is_found(tmp_path):
     second = worker(tmp_path, "second")
     assert list(faults(first.acked, [first, second], [], first.acked)) == [
         "1 not acknowledged to first, e.g. first:1 timeout", "nothing was acknowledged to second"]
+    first.gives_up = True
+    assert list(faults(first.acked, [first], [], first.acked)) == []
 
 
 def test_who_speaks_in_riddles_is_ended(tmp_path):

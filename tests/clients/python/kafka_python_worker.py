@@ -18,8 +18,7 @@ def say(line):
 
 def send():
     producer = KafkaProducer(bootstrap_servers=BOOTSTRAP, acks="all", retries=1000, linger_ms=5,
-                             request_timeout_ms=10000, metadata_max_age_ms=5000,
-                             compression_type=None if CODEC == "none" else CODEC)
+                             metadata_max_age_ms=5000, compression_type=None if CODEC == "none" else CODEC)
     seq = 0
     while not enough.is_set():
         value = f"{NAME}:{seq}"

@@ -4,7 +4,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -94,16 +93,29 @@ func (handler) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.Co
 	return nil
 }
 
-func consume(ctx context.Context, group sarama.ConsumerGroup, topic string) {
+// A member that cannot be one is made anew: old versions never ask again who coordinates when that broker is gone.
+func consume(ctx context.Context, brokers []string, groupID, topic string, c *sarama.Config) {
+	var group sarama.ConsumerGroup
 	for ctx.Err() == nil {
-		if err := group.Consume(ctx, []string{topic}, handler{}); errors.Is(err, sarama.ErrClosedConsumerGroup) {
-			break
-		} else if err != nil {
+		var err error
+		if group == nil {
+			group, err = sarama.NewConsumerGroup(brokers, groupID, c)
+		}
+		if err == nil {
+			err = group.Consume(ctx, []string{topic}, handler{})
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, "consume:", err)
+			if group != nil {
+				group.Close()
+			}
+			group = nil
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
-	must(group.Close())
+	if group != nil {
+		must(group.Close())
+	}
 }
 
 func main() {
@@ -111,13 +123,11 @@ func main() {
 	c := config(os.Args[5:])
 	p, err := sarama.NewAsyncProducer(brokers, c)
 	must(err)
-	group, err := sarama.NewConsumerGroup(brokers, groupID, c)
-	must(err)
 	ctx, cancel := context.WithCancel(context.Background())
 	over, done := make(chan struct{}), make(chan struct{})
 	go produce(p, topic, name, over)
 	go func() {
-		consume(ctx, group, topic)
+		consume(ctx, brokers, groupID, topic, c)
 		close(done)
 	}()
 	in := bufio.NewScanner(os.Stdin)
