@@ -70,9 +70,14 @@ def short(what, most=3000):
 
 
 def shared(answer, keys):
-    """Without the APIs that only one of them has, which are told once."""
+    """Without the APIs that only one of them has, which are told once; partitions of a topic in one list."""
     if isinstance(answer, dict) and "api_keys" in answer:
         answer["api_keys"] = [k for k in answer["api_keys"] if k["api_key"] in keys]
+    if isinstance(answer, dict) and "session_id" in answer:
+        topics = {}
+        for t in answer["responses"]:
+            topics.setdefault(t.get("topic", t.get("topic_id")), {**t, "partitions": []})["partitions"] += t["partitions"]
+        answer["responses"] = list(topics.values())
     return answer
 
 
