@@ -52,8 +52,10 @@ def topics_of(side):
                   for t in side.ask("Metadata", 7, {"topics": None})["topics"])
 
 
-def groups_of(side):
-    return sorted((g["group_id"], g["group_state"]) for g in side.ask("ListGroups", 4, {"states_filter": []})["groups"])
+def groups_of(side, prefix):
+    """Those of the block; a scenario waits for its own."""
+    groups = side.ask("ListGroups", 4, {"states_filter": []})["groups"] if prefix else []
+    return sorted((g["group_id"], g["group_state"]) for g in groups if g["group_id"].startswith(prefix))
 
 
 def is_making_topics(answers):
@@ -167,7 +169,7 @@ class Judge:
     def settle(self):
         """Topics are made and go a little after their request was answered, in each cluster at its own pace."""
         def is_settled():
-            views = [(topics_of(side), groups_of(side)) for side in self.sides.both]
+            views = [(topics_of(side), groups_of(side, self.prefix)) for side in self.sides.both]
             is_same = views[0] == views[1] or views == self.unsettled
             self.last_views = views
             return is_same and all(map(self.is_gone, self.sides.both))
