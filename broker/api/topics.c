@@ -311,9 +311,8 @@ static bool find_topics(struct deletion *de, const struct metadata_snapshot *s)
         const struct meta_topic *t =
             is_by_id ? metadata_topic_by_id(s, r->topic_id) : metadata_topic(s, r->name);
 
-        if (t) {
+        if (t) { /* who asked by name is not told the id, as by Kafka */
             r->name = arena_str(&de->req->arena, t->name);
-            r->topic_id = t->id;
         } else if (is_by_id) { /* one without an id either is nobody's to delete */
             r->error_code =
                 uuid_is_zero(r->topic_id) ? TOPIC_AUTHORIZATION_FAILED : UNKNOWN_TOPIC_ID;

@@ -52,8 +52,10 @@ def topics_of(side):
                   for t in side.ask("Metadata", 7, {"topics": None})["topics"])
 
 
-def groups_of(side):
-    return sorted((g["group_id"], g["group_state"]) for g in side.ask("ListGroups", 4, {"states_filter": []})["groups"])
+def groups_of(side, prefix):
+    """Those of the block; a scenario waits for its own."""
+    groups = side.ask("ListGroups", 4, {"states_filter": []})["groups"] if prefix else []
+    return sorted((g["group_id"], g["group_state"]) for g in groups if g["group_id"].startswith(prefix))
 
 
 def is_making_topics(answers):
@@ -70,9 +72,14 @@ def short(what, most=3000):
 
 
 def shared(answer, keys):
-    """Without the APIs that only one of them has, which are told once."""
+    """Without the APIs that only one of them has, which are told once; partitions of a topic in one list."""
     if isinstance(answer, dict) and "api_keys" in answer:
         answer["api_keys"] = [k for k in answer["api_keys"] if k["api_key"] in keys]
+    if isinstance(answer, dict) and "session_id" in answer:
+        topics = {}
+        for t in answer["responses"]:
+            topics.setdefault(t.get("topic", t.get("topic_id")), {**t, "partitions": []})["partitions"] += t["partitions"]
+        answer["responses"] = list(topics.values())
     return answer
 
 
@@ -162,7 +169,7 @@ class Judge:
     def settle(self):
         """Topics are made and go a little after their request was answered, in each cluster at its own pace."""
         def is_settled():
-            views = [(topics_of(side), groups_of(side)) for side in self.sides.both]
+            views = [(topics_of(side), groups_of(side, self.prefix)) for side in self.sides.both]
             is_same = views[0] == views[1] or views == self.unsettled
             self.last_views = views
             return is_same and all(map(self.is_gone, self.sides.both))
