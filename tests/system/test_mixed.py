@@ -31,7 +31,7 @@ SPREAD = {p: list(order) for p, order in enumerate(itertools.permutations((1, 2,
 def pytest_generate_tests(metafunc):
     if "module_cluster" in metafunc.fixturenames:
         mixtures = MIXTURES if metafunc.config.getoption("--full") else MIXTURES[:1]
-        metafunc.parametrize("module_cluster", mixtures, ids=lambda m: "+".join(m[0]) + f"@{m[1] or 'newest'}",
+        metafunc.parametrize("module_cluster", mixtures, ids=lambda m: "+".join(m[0]) + f"-{m[1] or 'newest'}",
                              indirect=True, scope="module")
     if "side" in metafunc.fixturenames:
         metafunc.parametrize("side", (KAFKA, KLAMM))
