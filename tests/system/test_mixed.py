@@ -136,16 +136,16 @@ def test_all_die_at_once(cluster, topic):
 
 def test_isr_shrinks_and_grows(cluster, topic, request):
     """A follower that stands still leaves the ISR before its session ends, by the word of leaders of both kinds."""
-    victims = [n for n in cluster.numbers if n != cluster.controller()]
+    # Kafka asks the controller that it knew until that one says that it is not: it must not be asleep.
+    victims = [n for n in cluster.numbers if n not in (cluster.controller(), cluster.former)]
     with Load(cluster, topic, PARTITIONS) as load:
         for victim in victims if request.config.getoption("--full") else victims[:1]:
             lead_as_spread(cluster, topic)
-            others = [n for n in cluster.numbers if n != victim]
             led = [p for p, replicas in SPREAD.items() if replicas[0] != victim]
             before = cluster.states(topic, led)
             cluster.run("pause", victim)
             try:
-                after = poll("its leaders should shrink the ISR", lambda: shrunk(cluster, topic, led, others))
+                after = poll("its leaders should shrink the ISR", lambda: shrunk(cluster, topic, led, victim))
             finally:
                 cluster.run("resume", victim)
             for p in led:  # a controller that misses a broker begins a new epoch
@@ -156,9 +156,9 @@ def test_isr_shrinks_and_grows(cluster, topic, request):
     check(cluster, load)
 
 
-def shrunk(cluster, topic, partitions, isr):
+def shrunk(cluster, topic, partitions, victim):
     states = cluster.states(topic, partitions)
-    return all(sorted(state["isr"]) == isr for state in states.values()) and states
+    return all(victim not in state["isr"] for state in states.values()) and states
 
 
 @pytest.mark.full
