@@ -44,6 +44,7 @@ class Mixed(Cluster):
     def __init__(self, directory, impls, sets=()):
         self.impls = dict(enumerate(impls, 1))
         options = [word for number, impl in self.impls.items() for word in ("--impl", f"{number}={impl}")]
+        self.former = None  # the controller before let_control()
         super().__init__(directory, brokers=len(impls), sets=sets, options=options)
 
     def of(self, impl):
@@ -83,7 +84,8 @@ class Mixed(Cluster):
     def let_control(self, number):
         """Makes that broker the controller: the others stand still, for less than a session, while there is none."""
         others = [n for n in self.numbers if n != number]
-        if self.controller() != number:
+        self.former = self.controller()
+        if self.former != number:
             self.run("pause", *others)
             try:
                 self.zk_shell("delete", "/controller")

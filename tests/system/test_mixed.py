@@ -31,7 +31,7 @@ SPREAD = {p: list(order) for p, order in enumerate(itertools.permutations((1, 2,
 def pytest_generate_tests(metafunc):
     if "module_cluster" in metafunc.fixturenames:
         mixtures = MIXTURES if metafunc.config.getoption("--full") else MIXTURES[:1]
-        metafunc.parametrize("module_cluster", mixtures, ids=lambda m: "+".join(m[0]) + f"@{m[1] or 'newest'}",
+        metafunc.parametrize("module_cluster", mixtures, ids=lambda m: "+".join(m[0]) + f"-{m[1] or 'newest'}",
                              indirect=True, scope="module")
     if "side" in metafunc.fixturenames:
         metafunc.parametrize("side", (KAFKA, KLAMM))
@@ -136,16 +136,16 @@ def test_all_die_at_once(cluster, topic):
 
 def test_isr_shrinks_and_grows(cluster, topic, request):
     """A follower that stands still leaves the ISR before its session ends, by the word of leaders of both kinds."""
-    victims = [n for n in cluster.numbers if n != cluster.controller()]
+    # Kafka asks the controller that it knew until that one says that it is not: it must not be asleep.
+    victims = [n for n in cluster.numbers if n not in (cluster.controller(), cluster.former)]
     with Load(cluster, topic, PARTITIONS) as load:
         for victim in victims if request.config.getoption("--full") else victims[:1]:
             lead_as_spread(cluster, topic)
-            others = [n for n in cluster.numbers if n != victim]
             led = [p for p, replicas in SPREAD.items() if replicas[0] != victim]
             before = cluster.states(topic, led)
             cluster.run("pause", victim)
             try:
-                after = poll("its leaders should shrink the ISR", lambda: shrunk(cluster, topic, led, others))
+                after = poll("its leaders should shrink the ISR", lambda: shrunk(cluster, topic, led, victim))
             finally:
                 cluster.run("resume", victim)
             for p in led:  # a controller that misses a broker begins a new epoch
@@ -156,9 +156,9 @@ def test_isr_shrinks_and_grows(cluster, topic, request):
     check(cluster, load)
 
 
-def shrunk(cluster, topic, partitions, isr):
+def shrunk(cluster, topic, partitions, victim):
     states = cluster.states(topic, partitions)
-    return all(sorted(state["isr"]) == isr for state in states.values()) and states
+    return all(victim not in state["isr"] for state in states.values()) and states
 
 
 @pytest.mark.full
