@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         finding(text);
         break;
     case 'z':
-        connect_string(text);
+        connect_string(str_of(z));
         break;
     case 'm':
         partition_metadata(text);

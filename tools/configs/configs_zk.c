@@ -313,6 +313,27 @@ static int check_encoder(struct zk_form *f)
     return 0;
 }
 
+static int32_t encoder_number(const struct broker_conf *conf, const char *key)
+{
+    int32_t n = 0;
+
+    return str_to_i32(str_of(broker_conf_text(conf, key, NULL)), INT32_MIN, INT32_MAX, &n) < 0 ? 0
+                                                                                               : n;
+}
+
+/* Given, or as a broker has them by default; of any size, as Kafka's tool takes them. All borrowed:
+ * the encoder looks at nothing else. */
+static void take_encoder_settings(struct broker_conf *conf, const struct props *encoder)
+{
+    conf->props = *encoder;
+    conf->password_encoder_secret =
+        (char *)(uintptr_t)broker_conf_text(conf, ENCODER "secret", NULL);
+    conf->password_encoder_cipher_algorithm =
+        (char *)(uintptr_t)broker_conf_text(conf, ENCODER "cipher.algorithm", NULL);
+    conf->password_encoder_key_length = encoder_number(conf, ENCODER "key.length");
+    conf->password_encoder_iterations = encoder_number(conf, ENCODER "iterations");
+}
+
 static int seal(struct zk_form *f)
 {
     CLEANUP(free_p) struct broker_conf *conf = xnew(struct broker_conf);
@@ -321,7 +342,7 @@ static int seal(struct zk_form *f)
 
     if (r < 0)
         return r;
-    conf->props = f->encoder; /* borrowed: the encoder looks at nothing else */
+    take_encoder_settings(conf, &f->encoder);
     r = passwords_encode(conf, &f->c->add, &why);
     if (r < 0)
         strbuf_addf(&f->c->why, "%s", f->c->as_kafka ? "Empty key" : why.s);

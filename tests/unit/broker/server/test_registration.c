@@ -12,6 +12,7 @@ static const struct api_table no_apis;
 static struct bench {
     struct clock_fake clock;
     struct arena arena;
+    struct fake_zk_server *server;
     struct fake_zk *one;
     struct zk_store *zk;
     struct broker broker;
@@ -47,7 +48,8 @@ static void start(void)
 
     say_set_level(SAY_FATAL);
     clock_fake_init(&b.clock, 1000);
-    b.one = fake_zk_new(fake_zk_server_new(&b.clock.clock));
+    b.server = fake_zk_server_new(&b.clock.clock);
+    b.one = fake_zk_new(b.server);
     b.zk = fake_zk_store(b.one);
     ck_assert_int_eq(zk_cluster_prepare(b.zk), ZK_OK);
     ck_assert_int_eq(reactor_new("net", &clock_system, &b.reactor), 0);
@@ -73,6 +75,8 @@ static void end(void)
     gate_free(b.gate);
     reactor_free(b.reactor);
     broker_conf_free(b.conf);
+    fake_zk_free(b.one);
+    fake_zk_server_free(b.server);
     arena_deinit(&b.arena);
 }
 
