@@ -130,7 +130,7 @@ def run_cells(bench, cells, report):
             failed[cell.name] = said = f"{type(e).__name__}: {e}".replace("\n", " ")[:600]
             bench.close()
         spent, rest = time.monotonic() - begin, estimate(cells[n + 1:], bench.seconds, bench.rounds)
-        left = min(rest * spent / max(1, total - rest), BOUND * total - spent)
+        left = max(0, min(rest * spent / max(1, total - rest), BOUND * total - spent))
         print(f"[{n + 1}/{len(cells)}, {minutes(spent)}, left about {minutes(left)}] {cell.name}: {said}", flush=True)
         report(done, failed)
     return done, failed

@@ -12,7 +12,9 @@ with each other. Ends with one line of counts.
 """
 
 import argparse
+import array
 import base64
+import fcntl
 import json
 import os
 import queue
@@ -22,6 +24,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -117,6 +120,11 @@ WRONG_ARGS = [
     [*N, "--record-size", "10", "--transaction-duration-ms", "x", *P], ["--topic", "x", "--topic", "--num-records"],
     [*N, "--record-size", "3", "--producer-props", "bad"], [*N, "--record-size", "3", "--producer-props", "a=b=c"],
     [*N, "--record-size", "3", "--producer.config", "/nope", *P], [*N, "--payload-file", "/nope", *P],
+    ["--topc", "x"], ["--paylod-fil", "x"], [*N, "--record-sizes", "3", *P], [*N, "--record-size", "3", *P, "-1.5"],
+    [*N, "--record-size", "3", "--", *P], [*N, "--record-size", "--", "3", *P], [*N, "--record-size=", *P],
+    ["--topic", "x", "--num-records", "1", "--throughput", "-0.5", "--record-size", "10", *P],
+    ["--topic", "x", "--num-records", "1", "--throughput", "", "--record-size", "10", *P], ["-", *N], ["---topic", "x"],
+    [*N, "--record-size", "3", *P, "@file"], [*N, "--record-size", "+3", *P, "--hel=3"], [*N, "--=3"],
 ]
 # Ways to print, of the records that one writer left; the first five, from the beginning.
 JAVA = "org.apache.kafka.common.serialization."
@@ -209,11 +217,18 @@ def first(err):
 
 
 def last(err):
-    """The mistake behind the usage, however it is broken into lines; without argparse's guesses."""
-    text = re.sub(r"\s+", "", err[err.rfind("producer-performance: error:") if "error:" in err else 0:])
-    if "verifiable-" in err and "error:" in err:
-        text = re.sub(r"\s+", "", re.split(r"verifiable-\w+:\s+error:", err)[-1])
-    return text.split("Didyoumean:")[0]
+    """What is said of a wrong command line: usage and mistake to the letter, of others the first line."""
+    lines = [line for line in err.splitlines() if not LOG.match(line)]
+    return lines if lines[:1] and lines[0].startswith("usage:") else first(err)
+
+
+def is_read(pipe):
+    """Whether the other end takes all out of the pipe in time."""
+    deadline, left = time.monotonic() + 60, array.array("i", [1])
+    while left[0] and time.monotonic() < deadline:
+        fcntl.ioctl(pipe, termios.FIONREAD, left)
+        time.sleep(0.01)
+    return left[0] == 0
 
 
 class Check:
@@ -459,7 +474,7 @@ class Check:
         with subprocess.Popen(producer, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as p:
             p.stdin.write(b"kept\n")
             p.stdin.flush()
-            time.sleep(0.4)
+            self.expect("a producer reads its standard input", is_read(p.stdin))
             p.send_signal(signal.SIGINT)
             self.expect("a producer that is interrupted", p.wait(10) == 130)
         self.expect("what it had read is there", [r["value"] for r in self.content("interrupted")] == ["kept"])

@@ -218,8 +218,8 @@ def visible(tool, answer, world, args):
     if tool == DELETE:
         lines.sort()
     if tool in (CLUSTER, FEATURES):
-        told = told if told[:1] and told[0].startswith("usage:") else told[:1]
-        lines, told = (["".join("".join(text).split())] for text in (lines, told))
+        told = [told if told[:1] and told[0].startswith("usage:") else told[:1]]
+        lines = ["".join("".join(lines).split())]
     return code, lines, told[:1] if code and "--help" not in args and args else bool(told)
 
 

@@ -3,8 +3,11 @@
  */
 #include "common/base/mem.h"
 #include "tools/base/args.h"
+#include "tools/base/nearest.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
 
 enum { WIDTH = 75, HELP_COLUMN = 25 };
 
@@ -38,10 +41,14 @@ static void print_justified(FILE *out, struct str line, size_t width)
     fputc('\n', out);
 }
 
-/* Where the text may be broken: behind blanks, dashes, and a stop inside a word. */
+/* Where the text may be broken: behind blanks, dashes, and a stop inside a word, and in front of a
+ * bracket. */
 static size_t next_break(struct str text, size_t at)
 {
+    size_t start = at;
+
     while (at < text.len && text.p[at] != ' ' && text.p[at] != '-' &&
+           (text.p[at] != '(' || at == start) &&
            !(text.p[at] == '.' && at + 1 < text.len && isalpha((unsigned char)text.p[at + 1])))
         at++;
     while (at < text.len && (text.p[at] == '-' || text.p[at] == '.'))
@@ -51,7 +58,8 @@ static size_t next_break(struct str text, size_t at)
     return at;
 }
 
-/* From the given column on; all lines but the first behind indent blanks. */
+/* From the given column on; all lines but the first behind indent blanks. A text that ends its line
+ * itself has that end counted. */
 static void print_wrapped(FILE *out, struct str text, size_t column, size_t indent)
 {
     size_t start = 0, at = 0;
@@ -67,7 +75,9 @@ static void print_wrapped(FILE *out, struct str text, size_t column, size_t inde
         column += end - at;
         at = end;
     }
-    fprintf(out, "%.*s\n", (int)(text.len - start), text.p + start);
+    fprintf(out, "%.*s", (int)(text.len - start), text.p + start);
+    if (text.len == 0 || text.p[text.len - 1] != '\n')
+        fputc('\n', out);
 }
 
 /* ---- flags ---- */
@@ -79,14 +89,18 @@ void args_flag_name(const struct opt_spec *spec, struct strbuf *ret)
         strbuf_addf(ret, "/-%c", spec->letter);
 }
 
-/* "CONFIG", from the name. */
+/* "CONFIG", from the name where it is not given. */
 static void add_metavar(const struct opt_spec *spec, struct strbuf *ret)
 {
     if (!spec->arg)
         return;
     strbuf_add_char(ret, ' ');
-    for (const char *p = spec->name; *p; p++)
+    if (spec->flags & OPT_METAVAR)
+        strbuf_addz(ret, spec->arg);
+    for (const char *p = spec->name; *p && !(spec->flags & OPT_METAVAR); p++)
         strbuf_add_char(ret, *p == '-' ? '_' : (char)toupper((unsigned char)*p));
+    if (spec->flags & OPT_MANY)
+        strbuf_addf(ret, " [%s ...]", spec->arg);
 }
 
 static void add_flag(const struct opt_spec *spec, struct strbuf *ret)
@@ -113,7 +127,7 @@ static void put(struct line *l, const char *word)
     }
 }
 
-static bool is_shown(const struct opt_spec *spec, uint8_t flags)
+static bool is_shown(const struct opt_spec *spec, uint16_t flags)
 {
     return !(spec->flags & OPT_OURS) && (spec->flags & (OPT_REQUIRED | OPT_ONE_OF)) == flags;
 }
@@ -134,7 +148,7 @@ static void put_flags(struct line *l, const struct opts_def *def)
     }
 }
 
-/* "(--a A |", "--b B)" */
+/* "(--a A", "|", "--b B)" */
 static void put_group(struct line *l, const struct opts_def *def)
 {
     int last = -1, first = -1;
@@ -149,11 +163,14 @@ static void put_group(struct line *l, const struct opts_def *def)
         CLEANUP(strbuf_deinit) struct strbuf sb = {0};
         if (!is_shown(&def->specs[i], OPT_ONE_OF))
             continue;
-        if (i == first)
+        if (i == first && last > first)
             strbuf_add_char(&sb, '(');
         add_flag(&def->specs[i], &sb);
-        strbuf_addz(&sb, i == last ? ")" : " |");
+        if (i == last && last > first)
+            strbuf_add_char(&sb, ')');
         put(l, sb.s);
+        if (i < last)
+            put(l, "|");
     }
 }
 
@@ -181,15 +198,17 @@ void args_usage(const struct args_def *def, const struct args_command *command, 
         put(&l, "[-h]");
         put_flags(&l, &def->def);
         put_group(&l, &def->def);
-        put(&l, choices.s);
-        put(&l, "...");
+        if (def->count) {
+            put(&l, choices.s);
+            put(&l, "...");
+        }
     }
     fputc('\n', out);
 }
 
 void args_error(const struct args_def *def, const char *message, FILE *out)
 {
-    CLEANUP(free_p) char *text = xasprintf("%s: error: %s", def->name, message);
+    CLEANUP(free_p) char *text = xasprintf("%s: error: %s\n", def->name, message);
 
     print_wrapped(out, str_of(text), 0, 0);
 }
@@ -201,20 +220,19 @@ static void print_item(FILE *out, const char *name, int indent, const char *help
 {
     int n = fprintf(out, "%*s%s", indent, "", name);
 
-    if (n > HELP_COLUMN - 2)
+    if (help[0] && n > HELP_COLUMN - 2)
         fprintf(out, "\n%*s", HELP_COLUMN, "");
-    else
+    else if (help[0])
         fprintf(out, "%*s", HELP_COLUMN - n, "");
     print_wrapped(out, str_of(help), HELP_COLUMN, HELP_COLUMN);
 }
 
-/* Kafka's tools list those that exclude each other first. */
-static void print_flags(FILE *out, const struct opts_def *def, bool groups)
+static void print_flags(FILE *out, const struct opts_def *def)
 {
     for (int i = 0; i < def->count; i++) {
         const struct opt_spec *spec = &def->specs[i];
         CLEANUP(strbuf_deinit) struct strbuf sb = {0};
-        if ((spec->flags & OPT_OURS) || groups != ((spec->flags & OPT_ONE_OF) != 0))
+        if (spec->flags & OPT_OURS)
             continue;
         add_flag(spec, &sb);
         if (spec->letter && (spec->flags & OPT_LETTER)) {
@@ -225,20 +243,89 @@ static void print_flags(FILE *out, const struct opts_def *def, bool groups)
     }
 }
 
-void args_help(const struct args_def *def, const struct args_command *command, FILE *out)
+static void print_commands(FILE *out, const struct args_def *def)
 {
     CLEANUP(strbuf_deinit) struct strbuf choices = {0};
-    const struct opts_def *flags = command ? &command->def : &def->def;
 
+    add_choices(def, &choices);
+    fprintf(out, "\npositional arguments:\n  %s\n", choices.s);
+    for (int i = 0; i < def->count; i++)
+        print_item(out, def->commands[i].name, 4, def->commands[i].def.about);
+}
+
+void args_help(const struct args_def *def, const struct args_command *command, FILE *out)
+{
     args_usage(def, command, out);
     if (!command) {
-        add_choices(def, &choices);
-        fprintf(out, "\n%s\n\npositional arguments:\n  %s\n", def->def.about, choices.s);
-        for (int i = 0; i < def->count; i++)
-            print_item(out, def->commands[i].name, 4, def->commands[i].def.about);
+        fputc('\n', out);
+        print_wrapped(out, str_of(def->def.about), 0, 0);
     }
+    if (!command && def->count)
+        print_commands(out, def);
     fputs("\noptional arguments:\n", out);
     print_item(out, "-h, --help", 2, "show this help message and exit");
-    print_flags(out, flags, true);
-    print_flags(out, flags, false);
+    print_flags(out, command ? &command->def : &def->def);
+}
+
+/* ---- what is spelled alike ---- */
+
+struct near {
+    struct str word;
+    int least;
+    const char *names[32]; /* those at the least distance */
+    size_t count;
+};
+
+static void try_name(struct near *n, const char *name)
+{
+    static const struct edit_costs costs = {.change = 2, .insert = 1, .leave_out = 4, .swap = 0};
+    struct str known = str_of(name);
+    int d = str_starts_with(known, n->word) ? 0 : edit_distance(n->word, known, &costs);
+
+    if (d < n->least) {
+        n->least = d;
+        n->count = 0;
+    }
+    if (d == n->least && n->count < ARRAY_LEN(n->names))
+        n->names[n->count++] = name;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void print_near(struct near *n, const char *before, FILE *out)
+{
+    enum { TOO_FAR = 7 };
+
+    if (n->count == 0 || n->least >= TOO_FAR)
+        return;
+    qsort(n->names, n->count, sizeof n->names[0], by_text);
+    fputs("\nDid you mean:\n", out);
+    for (size_t i = 0; i < n->count; i++)
+        fprintf(out, "\t%s%s\n", before, n->names[i]);
+}
+
+void args_near_flags(const struct opts_def *def, const char *word, FILE *out)
+{
+    struct near n = {.word = str_of(word + strspn(word, "-")), .least = INT_MAX};
+
+    if (n.word.len < 2)
+        return;
+    try_name(&n, "help");
+    for (int i = 0; i < def->count; i++) {
+        if (!(def->specs[i].flags & OPT_OURS))
+            try_name(&n, def->specs[i].name);
+    }
+    print_near(&n, "--", out);
+}
+
+void args_near_commands(const struct args_def *def, const char *word, FILE *out)
+{
+    struct near n = {.word = str_of(word), .least = INT_MAX};
+
+    for (int i = 0; i < def->count; i++)
+        try_name(&n, def->commands[i].name);
+    print_near(&n, "", out);
 }

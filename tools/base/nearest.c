@@ -2,25 +2,29 @@
 
 enum { LONGEST = 64 };
 
-/* The number of letters to change, insert or leave out. */
-static int distance(struct str a, struct str b)
+/* rows[i % 3][j]: the cost of making the first i letters of one into the first j of the other. */
+int edit_distance(struct str from, struct str to, const struct edit_costs *costs)
 {
-    int row[LONGEST + 1];
+    int rows[3][LONGEST + 1];
 
-    if (a.len > LONGEST || b.len > LONGEST)
-        return LONGEST;
-    for (int j = 0; j <= (int)b.len; j++)
-        row[j] = j;
-    for (int i = 1; i <= (int)a.len; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= (int)b.len; j++) {
-            int best = MIN(MIN(row[j], row[j - 1]) + 1, diagonal + (a.p[i - 1] != b.p[j - 1]));
-            diagonal = row[j];
-            row[j] = best;
+    if (from.len > LONGEST || to.len > LONGEST)
+        return EDIT_FAR;
+    for (size_t j = 0; j <= to.len; j++)
+        rows[0][j] = (int)j * costs->insert;
+    for (size_t i = 1; i <= from.len; i++) {
+        int *row = rows[i % 3];
+        const int *above = rows[(i - 1) % 3], *second = rows[(i - 2) % 3];
+        row[0] = (int)i * costs->leave_out;
+        for (size_t j = 1; j <= to.len; j++) {
+            bool same = from.p[i - 1] == to.p[j - 1];
+            row[j] = above[j - 1] + (same ? 0 : costs->change);
+            if (i > 1 && j > 1 && !same && from.p[i - 1] == to.p[j - 2] &&
+                from.p[i - 2] == to.p[j - 1])
+                row[j] = MIN(row[j], second[j - 2] + costs->swap);
+            row[j] = MIN(row[j], MIN(above[j] + costs->leave_out, row[j - 1] + costs->insert));
         }
     }
-    return row[b.len];
+    return rows[from.len % 3][to.len];
 }
 
 struct nearest nearest_to(struct str name)
@@ -30,7 +34,8 @@ struct nearest nearest_to(struct str name)
 
 void nearest_try(struct nearest *n, const char *known)
 {
-    int d = distance(n->name, str_of(known));
+    static const struct edit_costs costs = {1, 1, 1, 1};
+    int d = edit_distance(n->name, str_of(known), &costs);
 
     if (d <= n->least) {
         n->least = d - 1;

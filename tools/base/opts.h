@@ -25,15 +25,21 @@ enum opt_flag {
     OPT_REQUIRED = BIT(4), /* has to be there */
     OPT_ONE_OF = BIT(5),   /* of these there has to be exactly one */
     OPT_INT = BIT(6),      /* an int32 */
-    OPT_REPEATED = BIT(7), /* may stand more than once */
+    OPT_LONG = BIT(7),     /* an int64 */
+    OPT_DOUBLE = BIT(8),
+    OPT_MANY = BIT(9), /* takes all words up to the next flag */
+    OPT_METAVAR =
+        BIT(10), /* arg is how Kafka's usage calls the value; else it is made of the name */
+    OPT_REPEATED = BIT(11), /* may stand more than once */
 };
 
 struct opt_spec {
     const char *name;
     const char *arg; /* what its value is; NULL: it takes none */
     const char *help;
-    uint8_t flags;
-    char letter; /* as our own tool: -b for --bootstrap-server */
+    uint16_t flags;
+    char letter;         /* as our own tool: -b for --bootstrap-server */
+    const char *choices; /* "0,1,-1"; NULL: any value (args.h) */
 };
 
 struct opts_def {

@@ -5,7 +5,7 @@
  */
 #include "common/base/clock.h"
 #include "common/base/mem.h"
-#include "tools/base/argparse.h"
+#include "tools/base/args.h"
 #include "tools/base/java_text.h"
 #include "tools/client/perf_metrics.h"
 #include "tools/client/perf_stats.h"
@@ -34,48 +34,42 @@ enum id {
 };
 
 static const struct opt_spec specs[] = {
-    [TOPIC] = {"topic", "TOPIC", "send to this topic", 0, 0},
-    [NUM_RECORDS] = {"num-records", "NUM-RECORDS", "how many records", 0, 0},
+    [TOPIC] = {"topic", "TOPIC", "send to this topic", OPT_REQUIRED, 0},
+    [NUM_RECORDS] = {"num-records", "NUM-RECORDS", "how many records",
+                     OPT_METAVAR | OPT_LONG | OPT_REQUIRED, 0},
     [PAYLOAD_DELIMITER] = {"payload-delimiter", "PAYLOAD-DELIMITER",
-                           "between the payloads of a file, a regular expression (default: \\n)", 0,
-                           0},
-    [THROUGHPUT] = {"throughput", "THROUGHPUT", "records a second, -1: as fast as they go", 0, 0},
+                           "between the payloads of a file, a regular expression (default: \\n)",
+                           OPT_METAVAR, 0},
+    [THROUGHPUT] = {"throughput", "THROUGHPUT", "records a second, -1: as fast as they go",
+                    OPT_DOUBLE | OPT_REQUIRED, 0},
     [PRODUCER_PROPS] = {"producer-props", "PROP-NAME=PROP-VALUE",
-                        "properties of the producer, bootstrap.servers among them; they win", 0, 0},
-    [PRODUCER_CONFIG] = {"producer.config", "CONFIG-FILE", "properties of the producer", 0, 0},
+                        "properties of the producer, bootstrap.servers among them; they win",
+                        OPT_METAVAR | OPT_MANY, 0},
+    [PRODUCER_CONFIG] = {"producer.config", "CONFIG-FILE", "properties of the producer",
+                         OPT_METAVAR, 0},
     [PRINT_METRICS] = {"print-metrics", NULL, "print counts and rates at the end", 0, 0},
     [TRANSACTIONAL_ID] =
         {"transactional-id", "TRANSACTIONAL-ID",
-         "for transactions (default: performance-producer-default-transactional-id)", 0, 0},
+         "for transactions (default: performance-producer-default-transactional-id)", OPT_METAVAR,
+         0},
     [TRANSACTION_DURATION] = {"transaction-duration-ms", "TRANSACTION-DURATION",
-                              "commit after so long; 0: no transactions (default: 0)", 0, 0},
-    [RECORD_SIZE] = {"record-size", "RECORD-SIZE", "bytes of a record, random letters", 0, 0},
-    [PAYLOAD_FILE] = {"payload-file", "PAYLOAD-FILE", "take payloads from it, at random", 0, 0},
-    [PAYLOAD_MONOTONIC] = {"payload-monotonic", NULL, "payloads are numbers, from 0 on", 0, 0},
-    [OUTPUT] = {"output", "json", "the result as a JSON object", OPT_OURS, 0},
+                              "commit after so long; 0: no transactions (default: 0)",
+                              OPT_METAVAR | OPT_LONG, 0},
+    [RECORD_SIZE] = {"record-size", "RECORD-SIZE", "bytes of a record, random letters",
+                     OPT_METAVAR | OPT_INT | OPT_ONE_OF, 0},
+    [PAYLOAD_FILE] = {"payload-file", "PAYLOAD-FILE", "take payloads from it, at random",
+                      OPT_METAVAR | OPT_ONE_OF, 0},
+    [PAYLOAD_MONOTONIC] = {"payload-monotonic", NULL, "payloads are numbers, from 0 on", OPT_ONE_OF,
+                           0},
+    [OUTPUT] = {"output", "table|json", "how the result is printed (table)", OPT_OURS, 'o'},
     [BOOTSTRAP] = {"bootstrap-server", "host:port,...", "the cluster", OPT_OURS, 0},
 };
 
-static const struct arg_rule rules[] = {
-    [TOPIC] = {ARG_TEXT, .required = true},
-    [NUM_RECORDS] = {ARG_LONG, .required = true},
-    [PAYLOAD_DELIMITER] = {ARG_TEXT},
-    [THROUGHPUT] = {ARG_DOUBLE, .required = true},
-    [PRODUCER_PROPS] = {ARG_TEXT, .many = true},
-    [PRODUCER_CONFIG] = {ARG_TEXT},
-    [PRINT_METRICS] = {ARG_SWITCH},
-    [TRANSACTIONAL_ID] = {ARG_TEXT},
-    [TRANSACTION_DURATION] = {ARG_LONG},
-    [RECORD_SIZE] = {ARG_INT, .one_of = true},
-    [PAYLOAD_FILE] = {ARG_TEXT, .one_of = true},
-    [PAYLOAD_MONOTONIC] = {ARG_SWITCH, .one_of = true},
-    [OUTPUT] = {ARG_TEXT, .choices = "json"},
-    [BOOTSTRAP] = {ARG_TEXT},
-};
-
-static const struct opts_def opts_def = {"This tool is used to verify the producer performance.",
-                                         specs, ARRAY_LEN(specs)};
-static const struct argparse_def def = {&opts_def, rules, "producer-performance"};
+static const struct args_def def = {
+    "producer-performance",
+    {"This tool is used to verify the producer performance.", specs, ARRAY_LEN(specs)},
+    NULL,
+    0};
 
 enum { FILE_MAX = 1 << 30, TRANSACTION_WAIT_MS = 60000 };
 
@@ -197,7 +191,7 @@ static int read_payloads(struct perf *p, const char *path, const char *delimiter
 /* Words of the form key=value: neither may hold another '=', nor the value be empty. */
 static int read_props(struct perf *p, const struct opts *o, struct strbuf *why)
 {
-    const char *file = argparse_text(o, PRODUCER_CONFIG);
+    const char *file = args_text(o, PRODUCER_CONFIG);
     CLEANUP(strbuf_deinit) struct strbuf path = {0};
 
     if (file && rd_load_props(&p->props, file, &path) < 0) {
@@ -213,9 +207,9 @@ static int read_props(struct perf *p, const struct opts *o, struct strbuf *why)
         rd_add_pair(&p->props, word);
     }
     if (opts_has(o, BOOTSTRAP))
-        props_set(&p->props, "bootstrap.servers", argparse_text(o, BOOTSTRAP));
+        props_set(&p->props, "bootstrap.servers", args_text(o, BOOTSTRAP));
     if (p->transaction_ms > 0) {
-        const char *id = argparse_text(o, TRANSACTIONAL_ID);
+        const char *id = args_text(o, TRANSACTIONAL_ID);
         props_set(&p->props, "transactional.id",
                   id ? id : "performance-producer-default-transactional-id");
     }
@@ -225,22 +219,21 @@ static int read_props(struct perf *p, const struct opts *o, struct strbuf *why)
 
 static int read_numbers(struct perf *p, const struct opts *o, struct strbuf *why)
 {
-    int64_t size = argparse_int(o, RECORD_SIZE, 0);
+    int64_t size = args_int(o, RECORD_SIZE, 0);
     double throughput = 0;
 
-    p->records = argparse_int(o, NUM_RECORDS, 0);
-    p->transaction_ms = argparse_int(o, TRANSACTION_DURATION, 0);
-    if (str_to_double(str_of(argparse_text(o, THROUGHPUT)), &throughput) == 0)
+    p->records = args_int(o, NUM_RECORDS, 0);
+    p->transaction_ms = args_int(o, TRANSACTION_DURATION, 0);
+    if (str_to_double(str_of(args_text(o, THROUGHPUT)), &throughput) == 0)
         /* none a second: for ever, as with Kafka; that is until a signal */
         p->producer.rate = throughput > 0 ? throughput : throughput == 0 ? 1e-9 : 0;
     if (p->records < 1 || p->records > INT64_C(1) << 40) {
-        strbuf_addf(why, "--num-records %s: a number from 1 is wanted",
-                    argparse_text(o, NUM_RECORDS));
+        strbuf_addf(why, "--num-records %s: a number from 1 is wanted", args_text(o, NUM_RECORDS));
         return -EINVAL;
     }
     if (opts_has(o, RECORD_SIZE) && (size < 0 || size > SOURCE_LINE_MAX)) {
         strbuf_addf(why, "--record-size %s: a number from 0 to %d is wanted",
-                    argparse_text(o, RECORD_SIZE), SOURCE_LINE_MAX);
+                    args_text(o, RECORD_SIZE), SOURCE_LINE_MAX);
         return -EINVAL;
     }
     if (opts_has(o, RECORD_SIZE)) {
@@ -255,8 +248,7 @@ static int prepare(struct perf *p, const struct opts *o, struct strbuf *why)
     int r = read_numbers(p, o, why);
 
     if (r == 0 && opts_has(o, PAYLOAD_FILE))
-        r = read_payloads(p, argparse_text(o, PAYLOAD_FILE), argparse_text(o, PAYLOAD_DELIMITER),
-                          why);
+        r = read_payloads(p, args_text(o, PAYLOAD_FILE), args_text(o, PAYLOAD_DELIMITER), why);
     r = r < 0 ? r : read_props(p, o, why);
     if (r == 0 && !props_get(&p->props, "bootstrap.servers")) {
         strbuf_addz(why, "org.apache.kafka.common.KafkaException: Failed to construct kafka "
@@ -424,25 +416,21 @@ static int fail(const struct invocation *inv, const struct strbuf *why)
 int cmd_producer_perf(const struct invocation *inv)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
-    CLEANUP(opts_deinit) struct opts o = {0};
+    CLEANUP(args_deinit) struct args a = {0};
+    const struct opts *o = &a.root;
     struct perf p = {.inv = inv, .producer = {.on_result = on_result}, .transaction_start = -1};
     int code = 0;
 
-    if (argparse_helped(&def, inv, &code))
+    if (args_answered(&a, &def, inv, &code))
         return code;
-    int r = argparse(&o, &def, inv, &why);
-    p.producer.topic = argparse_text(&o, TOPIC);
-    p.json = opts_has(&o, OUTPUT);
-    if (r == 0 && !opts_has(&o, PRODUCER_PROPS) && !opts_has(&o, PRODUCER_CONFIG) &&
-        !opts_has(&o, BOOTSTRAP)) {
-        strbuf_addz(&why, "Either --producer-props or --producer.config must be specified.");
-        r = -EINVAL;
-    }
-    if (r < 0)
-        return argparse_fail(&def, inv, why.s);
+    if (!opts_has(o, PRODUCER_PROPS) && !opts_has(o, PRODUCER_CONFIG) && !opts_has(o, BOOTSTRAP))
+        return args_wrong(&a, "Either --producer-props or --producer.config must be specified.");
+    if (opts_json(o, OUTPUT, &p.json, &why) < 0)
+        return args_wrong(&a, why.s);
+    p.producer.topic = args_text(o, TOPIC);
     producer_init(&p.producer);
-    r = prepare(&p, &o, &why);
-    code = r < 0 ? fail(inv, &why) : run(&p, opts_has(&o, PRINT_METRICS));
+    int r = prepare(&p, o, &why);
+    code = r < 0 ? fail(inv, &why) : run(&p, opts_has(o, PRINT_METRICS));
     producer_deinit(&p.producer);
     perf_stats_deinit(&p.stats);
     props_deinit(&p.props);

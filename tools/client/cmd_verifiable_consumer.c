@@ -4,7 +4,7 @@
  */
 #include "common/base/clock.h"
 #include "common/base/mem.h"
-#include "tools/base/argparse.h"
+#include "tools/base/args.h"
 #include "tools/client/consumer.h"
 #include "tools/client/events.h"
 
@@ -30,52 +30,39 @@ enum id {
 };
 
 static const struct opt_spec specs[] = {
-    [TOPIC] = {"topic", "TOPIC", "read this topic", 0, 0},
+    [TOPIC] = {"topic", "TOPIC", "read this topic", OPT_REQUIRED, 0},
     [GROUP_PROTOCOL] = {"group-protocol", "GROUP_PROTOCOL", "classic (default: classic)", 0, 0},
     [REMOTE_ASSIGNOR] = {"group-remote-assignor", "GROUP_REMOTE_ASSIGNOR",
                          "of the protocol that is not there", 0, 0},
-    [GROUP_ID] = {"group-id", "GROUP_ID", "the group to join", 0, 0},
+    [GROUP_ID] = {"group-id", "GROUP_ID", "the group to join", OPT_REQUIRED, 0},
     [INSTANCE_ID] = {"group-instance-id", "GROUP_INSTANCE_ID", "a static member's name", 0, 0},
     [MAX_MESSAGES] = {"max-messages", "MAX-MESSAGES",
-                      "how many; -1: until it is ended (default: -1)", 0, 0},
-    [SESSION_TIMEOUT] = {"session-timeout", "TIMEOUT_MS", "session.timeout.ms (default: 30000)", 0,
-                         0},
+                      "how many; -1: until it is ended (default: -1)", OPT_METAVAR | OPT_INT, 0},
+    [SESSION_TIMEOUT] = {"session-timeout", "TIMEOUT_MS", "session.timeout.ms (default: 30000)",
+                         OPT_METAVAR | OPT_INT, 0},
     [VERBOSE] = {"verbose", NULL, "a line for each record", 0, 0},
     [AUTOCOMMIT] = {"enable-autocommit", NULL, "commit in the background, untold", 0, 0},
     [RESET_POLICY] = {"reset-policy", "RESETPOLICY", "earliest, latest or none (default: earliest)",
-                      0, 0},
+                      OPT_METAVAR, 0},
     [ASSIGNMENT_STRATEGY] = {"assignment-strategy", "ASSIGNMENTSTRATEGY",
                              "class of an assignor of Kafka's "
                              "(default: org.apache.kafka.clients.consumer.RangeAssignor)",
-                             0, 0},
-    [CONSUMER_CONFIG] = {"consumer.config", "CONFIG_FILE", "properties of the consumer", 0, 0},
-    [BOOTSTRAP] = {"bootstrap-server", "HOST1:PORT1[,HOST2:PORT2[...]]", "the cluster", 0, 0},
+                             OPT_METAVAR, 0},
+    [CONSUMER_CONFIG] = {"consumer.config", "CONFIG_FILE", "properties of the consumer",
+                         OPT_METAVAR, 0},
+    [BOOTSTRAP] = {"bootstrap-server", "HOST1:PORT1[,HOST2:PORT2[...]]", "the cluster",
+                   OPT_METAVAR | OPT_ONE_OF, 0},
     [BROKER_LIST] = {"broker-list", "HOST1:PORT1[,HOST2:PORT2[...]]",
-                     "DEPRECATED, use --bootstrap-server", 0, 0},
+                     "DEPRECATED, use --bootstrap-server", OPT_METAVAR | OPT_ONE_OF, 0},
 };
 
-static const struct arg_rule rules[] = {
-    [TOPIC] = {ARG_TEXT, .required = true},
-    [GROUP_PROTOCOL] = {ARG_TEXT},
-    [REMOTE_ASSIGNOR] = {ARG_TEXT},
-    [GROUP_ID] = {ARG_TEXT, .required = true},
-    [INSTANCE_ID] = {ARG_TEXT},
-    [MAX_MESSAGES] = {ARG_INT},
-    [SESSION_TIMEOUT] = {ARG_INT},
-    [VERBOSE] = {ARG_SWITCH},
-    [AUTOCOMMIT] = {ARG_SWITCH},
-    [RESET_POLICY] = {ARG_TEXT},
-    [ASSIGNMENT_STRATEGY] = {ARG_TEXT},
-    [CONSUMER_CONFIG] = {ARG_TEXT},
-    [BOOTSTRAP] = {ARG_TEXT, .one_of = true},
-    [BROKER_LIST] = {ARG_TEXT, .one_of = true},
-};
-
-static const struct opts_def opts_def = {
-    "This tool consumes messages from a specific topic and emits consumer events (e.g. group "
-    "rebalances, received messages, and offsets committed) as JSON objects to STDOUT.",
-    specs, ARRAY_LEN(specs)};
-static const struct argparse_def def = {&opts_def, rules, "verifiable-consumer"};
+static const struct args_def def = {
+    "verifiable-consumer",
+    {"This tool consumes messages from a specific topic and emits consumer events (e.g. group "
+     "rebalances, received messages, and offsets committed) as JSON objects to STDOUT.",
+     specs, ARRAY_LEN(specs)},
+    NULL,
+    0};
 
 enum { BATCH = 500, WAIT_MS = 100 };
 
@@ -257,7 +244,7 @@ static int run(struct verifiable *v)
 static void set_or(struct props *p, const char *key, const struct opts *o, int id,
                    const char *fallback)
 {
-    const char *text = argparse_text(o, id);
+    const char *text = args_text(o, id);
 
     if (text || fallback)
         props_set(p, key, text ? text : fallback);
@@ -266,12 +253,11 @@ static void set_or(struct props *p, const char *key, const struct opts *o, int i
 /* -EINVAL with what argparse4j says; -ENOEXEC for a setting that is no good. */
 static int prepare(struct verifiable *v, const struct opts *o, struct strbuf *why)
 {
-    const char *file = argparse_text(o, CONSUMER_CONFIG),
-               *protocol = argparse_text(o, GROUP_PROTOCOL);
-    struct wanted_topics wanted = {.name = argparse_text(o, TOPIC)};
+    const char *file = args_text(o, CONSUMER_CONFIG), *protocol = args_text(o, GROUP_PROTOCOL);
+    struct wanted_topics wanted = {.name = args_text(o, TOPIC)};
 
     v->topic = wanted.name;
-    v->max = argparse_int(o, MAX_MESSAGES, -1);
+    v->max = args_int(o, MAX_MESSAGES, -1);
     v->verbose = opts_has(o, VERBOSE);
     v->autocommit = opts_has(o, AUTOCOMMIT);
     if (file && rd_load_props(&v->props, file, why) < 0)
@@ -288,7 +274,7 @@ static int prepare(struct verifiable *v, const struct opts *o, struct strbuf *wh
     props_set(&v->props, "enable.auto.commit", v->autocommit ? "true" : "false");
     set_or(&v->props, "auto.offset.reset", o, RESET_POLICY, "earliest");
     set_or(&v->props, "session.timeout.ms", o, SESSION_TIMEOUT, "30000");
-    int r = consumer_set_java(&v->consumer, &v->props, argparse_text(o, GROUP_ID), why);
+    int r = consumer_set_java(&v->consumer, &v->props, args_text(o, GROUP_ID), why);
     r = r < 0 ? r : consumer_start(&v->consumer, why);
     r = r < 0 ? r : consumer_subscribe(&v->consumer, &wanted, why);
     return r < 0 ? -ENOEXEC : 0;
@@ -297,21 +283,18 @@ static int prepare(struct verifiable *v, const struct opts *o, struct strbuf *wh
 int cmd_verifiable_consumer(const struct invocation *inv)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
-    CLEANUP(opts_deinit) struct opts o = {0};
+    CLEANUP(args_deinit) struct args a = {0};
     struct verifiable v = {.consumer = {.on_assigned = on_assigned, .on_revoked = on_revoked}};
     int code = 0;
 
-    if (argparse_helped(&def, inv, &code))
+    if (args_answered(&a, &def, inv, &code))
         return code;
-    int r = argparse(&o, &def, inv, &why);
-    if (r < 0)
-        return argparse_fail(&def, inv, why.s);
     consumer_init(&v.consumer);
-    r = prepare(&v, &o, &why);
+    int r = prepare(&v, &a.root, &why);
     if (r == 0)
         code = run(&v);
     else
-        code = r == -EINVAL ? argparse_fail(&def, inv, why.s)
+        code = r == -EINVAL ? args_wrong(&a, why.s)
                             : tool_fail(inv,
                                         "Exception in thread \"main\" "
                                         "org.apache.kafka.common.config.ConfigException: %s",

@@ -4,7 +4,7 @@
  */
 #include "common/base/clock.h"
 #include "common/base/mem.h"
-#include "tools/base/argparse.h"
+#include "tools/base/args.h"
 #include "tools/base/java.h"
 #include "tools/base/java_text.h"
 #include "tools/client/events.h"
@@ -27,41 +27,35 @@ enum id {
 };
 
 static const struct opt_spec specs[] = {
-    [TOPIC] = {"topic", "TOPIC", "send to this topic", 0, 0},
+    [TOPIC] = {"topic", "TOPIC", "send to this topic", OPT_REQUIRED, 0},
     [MAX_MESSAGES] = {"max-messages", "MAX-MESSAGES",
-                      "how many; -1: until it is ended (default: -1)", 0, 0},
-    [THROUGHPUT] = {"throughput", "THROUGHPUT", "at most so many a second (default: -1)", 0, 0},
-    [ACKS] = {"acks", "ACKS", "who must have a record (default: -1)", 0, 0},
-    [PRODUCER_CONFIG] = {"producer.config", "CONFIG_FILE", "properties of the producer", 0, 0},
+                      "how many; -1: until it is ended (default: -1)", OPT_METAVAR | OPT_INT, 0},
+    [THROUGHPUT] = {"throughput", "THROUGHPUT", "at most so many a second (default: -1)", OPT_INT,
+                    0},
+    [ACKS] = {"acks", "ACKS", "who must have a record (default: -1)", OPT_INT, 0, "0,1,-1"},
+    [PRODUCER_CONFIG] = {"producer.config", "CONFIG_FILE", "properties of the producer",
+                         OPT_METAVAR, 0},
     [CREATE_TIME] = {"message-create-time", "CREATETIME",
-                     "timestamps from here on, ms (default: -1)", 0, 0},
-    [VALUE_PREFIX] = {"value-prefix", "VALUE-PREFIX", "values are PREFIX.N", 0, 0},
+                     "timestamps from here on, ms (default: -1)", OPT_METAVAR | OPT_LONG, 0},
+    [VALUE_PREFIX] = {"value-prefix", "VALUE-PREFIX", "values are PREFIX.N", OPT_METAVAR | OPT_INT,
+                      0},
     [REPEATING_KEYS] = {"repeating-keys", "REPEATING-KEYS",
-                        "keys from 0 to so many, again and again", 0, 0},
-    [BOOTSTRAP] = {"bootstrap-server", "HOST1:PORT1[,HOST2:PORT2[...]]", "the cluster", 0, 0},
+                        "keys from 0 to so many, again and again", OPT_METAVAR | OPT_INT, 0},
+    [BOOTSTRAP] = {"bootstrap-server", "HOST1:PORT1[,HOST2:PORT2[...]]", "the cluster",
+                   OPT_METAVAR | OPT_ONE_OF, 0},
     [BROKER_LIST] = {"broker-list", "HOST1:PORT1[,HOST2:PORT2[...]]",
-                     "DEPRECATED, use --bootstrap-server", 0, 0},
+                     "DEPRECATED, use --bootstrap-server", OPT_METAVAR | OPT_ONE_OF, 0},
 };
 
-static const struct arg_rule rules[] = {
-    [TOPIC] = {ARG_TEXT, .required = true},
-    [MAX_MESSAGES] = {ARG_INT},
-    [THROUGHPUT] = {ARG_INT},
-    [ACKS] = {ARG_INT, .choices = "0,1,-1"},
-    [PRODUCER_CONFIG] = {ARG_TEXT},
-    [CREATE_TIME] = {ARG_LONG},
-    [VALUE_PREFIX] = {ARG_INT},
-    [REPEATING_KEYS] = {ARG_INT},
-    [BOOTSTRAP] = {ARG_TEXT, .one_of = true},
-    [BROKER_LIST] = {ARG_TEXT, .one_of = true},
-};
-
-static const struct opts_def opts_def = {
-    "This tool produces increasing integers to the specified topic and prints JSON metadata to "
-    "stdout on each \"send\" request, making externally visible which messages have been acked and "
-    "which have not.",
-    specs, ARRAY_LEN(specs)};
-static const struct argparse_def def = {&opts_def, rules, "verifiable-producer"};
+static const struct args_def def = {
+    "verifiable-producer",
+    {"This tool produces increasing integers to the specified topic and prints JSON metadata to "
+     "stdout on each \"send\" request, making externally visible which messages have been acked "
+     "and "
+     "which have not.",
+     specs, ARRAY_LEN(specs)},
+    NULL,
+    0};
 
 struct verifiable {
     struct producer producer;
@@ -124,16 +118,16 @@ static void on_wait(struct producer *p)
 /* -EINVAL with what argparse4j says; -ENOEXEC for a setting that is no good. */
 static int prepare(struct verifiable *v, const struct opts *o, struct strbuf *why)
 {
-    const char *file = argparse_text(o, PRODUCER_CONFIG), *acks = argparse_text(o, ACKS);
-    const char *bootstrap = argparse_text(o, opts_has(o, BOOTSTRAP) ? BOOTSTRAP : BROKER_LIST);
+    const char *file = args_text(o, PRODUCER_CONFIG), *acks = args_text(o, ACKS);
+    const char *bootstrap = args_text(o, opts_has(o, BOOTSTRAP) ? BOOTSTRAP : BROKER_LIST);
     CLEANUP(props_deinit) struct props from_file = {0};
 
-    v->producer.topic = argparse_text(o, TOPIC);
-    v->max = argparse_int(o, MAX_MESSAGES, -1);
-    v->throughput = argparse_int(o, THROUGHPUT, -1);
-    v->create_time_ms = argparse_int(o, CREATE_TIME, -1);
-    v->keys = argparse_int(o, REPEATING_KEYS, 0);
-    v->prefix = argparse_text(o, VALUE_PREFIX);
+    v->producer.topic = args_text(o, TOPIC);
+    v->max = args_int(o, MAX_MESSAGES, -1);
+    v->throughput = args_int(o, THROUGHPUT, -1);
+    v->create_time_ms = args_int(o, CREATE_TIME, -1);
+    v->keys = args_int(o, REPEATING_KEYS, 0);
+    v->prefix = args_text(o, VALUE_PREFIX);
     v->producer.rate = v->throughput > 0 ? (double)v->throughput : v->throughput == 0 ? 1e-9 : 0;
     if (file && rd_load_props(&from_file, file, why) < 0)
         return -EINVAL;
@@ -227,21 +221,18 @@ static int run(struct verifiable *v)
 int cmd_verifiable_producer(const struct invocation *inv)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
-    CLEANUP(opts_deinit) struct opts o = {0};
+    CLEANUP(args_deinit) struct args a = {0};
     struct verifiable v = {.producer = {.on_result = on_result, .on_wait = on_wait}};
     int code = 0;
 
-    if (argparse_helped(&def, inv, &code))
+    if (args_answered(&a, &def, inv, &code))
         return code;
-    int r = argparse(&o, &def, inv, &why);
-    if (r < 0)
-        return argparse_fail(&def, inv, why.s);
     producer_init(&v.producer);
-    r = prepare(&v, &o, &why);
+    int r = prepare(&v, &a.root, &why);
     if (r == 0)
         code = run(&v);
     else
-        code = r == -EINVAL ? argparse_fail(&def, inv, why.s)
+        code = r == -EINVAL ? args_wrong(&a, why.s)
                             : tool_fail(inv,
                                         "Exception in thread \"main\" "
                                         "org.apache.kafka.common.config.ConfigException: %s",

@@ -30,4 +30,18 @@ START_TEST(what_is_far_has_no_name)
 }
 END_TEST
 
-TEST_MAIN("tools/base/nearest", a_slip_finds_its_name, what_is_far_has_no_name)
+START_TEST(a_distance_is_the_cheapest_way)
+{
+    static const struct edit_costs costs = {.change = 5, .insert = 1, .leave_out = 4, .swap = 2};
+
+    ck_assert_int_eq(edit_distance(STR("topic"), STR("topic"), &costs), 0);
+    ck_assert_int_eq(edit_distance(STR("topi"), STR("topics"), &costs), 2);
+    ck_assert_int_eq(edit_distance(STR("topics"), STR("topi"), &costs), 8);
+    ck_assert_int_eq(edit_distance(STR("tpoic"), STR("topic"), &costs), 2);
+    ck_assert_int_eq(edit_distance(STR("tapic"), STR("topic"), &costs), 5);
+    ck_assert_int_eq(edit_distance(STR(""), STR("abc"), &costs), 3);
+}
+END_TEST
+
+TEST_MAIN("tools/base/nearest", a_slip_finds_its_name, what_is_far_has_no_name,
+          a_distance_is_the_cheapest_way)
