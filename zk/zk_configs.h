@@ -13,8 +13,7 @@ struct zk_config {
     struct str name;       /* in */
     enum zk_result result; /* ZK_OK (an absent node has no overrides), ZK_MALFORMED (said) */
     bool is_present;
-    int32_t
-        version; /* for zk_config_update() and _delete(); ZK_CONFIG_ABSENT where it is not there */
+    int32_t version; /* for zk_config_update(), _delete(); ZK_CONFIG_ABSENT: it is not there */
     struct node_config node;
 };
 
@@ -44,8 +43,7 @@ enum zk_result zk_config_set(struct zk_store *s, const char *type, struct str na
 enum zk_result zk_config_update(struct zk_store *s, const char *type, struct str name,
                                 const struct node_config *config, int32_t version);
 /* The version of /controller, which writes of settings and of new topics are checked against:
- * ZK_CONTROLLER_MOVED where there is no controller, ZK_REFUSED where a KRaft one owns the cluster.
- * */
+ * ZK_CONTROLLER_MOVED where there is no controller, ZK_REFUSED where a KRaft one owns it. */
 enum zk_result zk_config_fence(struct zk_store *s, int32_t *ret_version);
 /* Absent is ZK_OK; ZK_BAD_VERSION as above. Empty parents of a pair ("u/clients/c") go too. */
 enum zk_result zk_config_delete(struct zk_store *s, const char *type, struct str name,
