@@ -12,13 +12,3 @@ from fixtures import *  # noqa: E402, F401, F403
 @pytest.fixture
 def is_full(request):
     return request.config.getoption("--full")
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "full: takes long, and runs with --full only")
-
-
-def pytest_collection_modifyitems(config, items):
-    for item in items:
-        if item.get_closest_marker("full") and not config.getoption("--full"):
-            item.add_marker(pytest.mark.skip(reason="only with --full"))
