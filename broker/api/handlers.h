@@ -65,6 +65,9 @@ void handle_leave_group(struct broker *b, struct request *req);
 void handle_describe_groups(struct broker *b, struct request *req);
 void handle_list_groups(struct broker *b, struct request *req);
 void handle_delete_groups(struct broker *b, struct request *req);
+/* consumer_groups.c */
+void handle_consumer_group_heartbeat(struct broker *b, struct request *req);
+void handle_consumer_group_describe(struct broker *b, struct request *req);
 /* offsets.c */
 void handle_offset_commit(struct broker *b, struct request *req);
 void handle_offset_fetch(struct broker *b, struct request *req);

@@ -45,6 +45,8 @@ static const api_handler handlers[API_KEY_COUNT] = {
     [API_DESCRIBE_CLUSTER] = handle_describe_cluster,
     [API_DESCRIBE_PRODUCERS] = handle_describe_producers,
     [API_ALLOCATE_PRODUCER_IDS] = handle_allocate_producer_ids,
+    [API_CONSUMER_GROUP_HEARTBEAT] = handle_consumer_group_heartbeat,
+    [API_CONSUMER_GROUP_DESCRIBE] = handle_consumer_group_describe,
 };
 
 const struct api_table api_table = {.handlers = handlers, .count = API_KEY_COUNT};
