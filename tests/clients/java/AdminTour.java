@@ -1,8 +1,10 @@
 /*
- * AdminTour.java - the newest AdminClient at its work on a cluster of three; says what came of each call, always the same
+ * AdminTour.java - the newest AdminClient at its work on a cluster of three; says what came of each call, always the same;
+ * and what the newest consumer says of a group of the new protocol
  *
  * Arguments: bootstrap topic group. The topic has three partitions and records 0..99 in each; the group is not there yet.
  */
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,11 +24,14 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
+import org.apache.kafka.common.serialization.StringDeserializer;
 
 final class AdminTour {
     private final Admin admin;
@@ -46,6 +51,7 @@ final class AdminTour {
             tour.records();
             tour.replicas();
             tour.groups();
+            tour.newProtocol(args[0]);
             tour.leavings();
         }
     }
@@ -185,6 +191,19 @@ final class AdminTour {
     private String described() throws Exception {
         ConsumerGroupDescription d = admin.describeConsumerGroups(List.of(group)).all().get().get(group);
         return d.groupState() + " " + d.members().size();
+    }
+
+    /* How the group protocol of KIP-848 is refused. */
+    private void newProtocol(String bootstrap) {
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(Map.of("bootstrap.servers", bootstrap,
+                 "group.id", group, "group.protocol", "consumer"), new StringDeserializer(), new StringDeserializer())) {
+            consumer.subscribe(List.of(topic));
+            for (int i = 0; i < 600; i++)
+                consumer.poll(Duration.ofMillis(100));
+            System.out.println("new protocol: nothing said");
+        } catch (UnsupportedVersionException e) {
+            System.out.println("new protocol: " + e.getMessage() + " Cause: " + e.getCause());
+        }
     }
 
     private void leavings() throws Exception {
