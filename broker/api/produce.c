@@ -6,10 +6,8 @@
 
 #include "broker/api/answers.h"
 #include "broker/meta/metadata.h"
-#include "broker/replica/delayed_produce.h"
-#include "common/base/be.h"
+#include "broker/replica/produce_checks.h"
 #include "common/base/err.h"
-#include "common/record/batch.h"
 
 struct produce_call {
     struct broker *b;
@@ -19,108 +17,25 @@ struct produce_call {
     const char **messages; /* of refusals, by part; NULL: none */
 };
 
-/* ---- checks of the whole request ---- */
-
-static int first_batch(struct records records, struct batch *ret)
-{
-    struct slice rest = records.bytes;
-
-    return rest.len ? batch_next(&rest, ret) : 0;
-}
-
-/* Where Kafka cannot even tell where the first batch ends: its words for that; else NULL. */
-static const char *why_corrupt(struct arena *a, struct slice records)
-{
-    enum { SIZE_AT = 8, LEAST = 14, MOST = BATCH_SIZE_MAX - BATCH_OVERHEAD, NEWEST = 2 };
-    int32_t size = (int32_t)be32_read(records.p + SIZE_AT);
-
-    if (size < LEAST)
-        return arena_printf(a, "Record size %d is less than the minimum record overhead (%d)", size,
-                            LEAST)
-            .p;
-    if (size > MOST) /* nothing says that there is a magic */
-        return NULL;
-    int8_t magic = (int8_t)records.p[BATCH_MAGIC_AT];
-    if (magic < 0 || magic > NEWEST)
-        return arena_printf(a, "Invalid magic found in record: %d", magic).p;
-    return NULL;
-}
-
-/* What the first batches say of transactions, and whether they are batches at all. */
-static int16_t check_request(const struct produce_call *c, const char **ret_message)
-{
-    int64_t producer_id = NO_PRODUCER_ID;
-    int16_t epoch = NO_PRODUCER_EPOCH;
-    bool is_transactional = false, is_mixed = false;
-
-    for (int32_t i = 0; i < c->produce.count; i++) {
-        struct batch batch;
-        struct records records = {.bytes = c->produce.parts[i].records};
-        int r = first_batch(records, &batch);
-        if (r < 0) {
-            *ret_message = why_corrupt(&c->req->arena, records.bytes);
-            if (*ret_message)
-                return CORRUPT_MESSAGE;
-        }
-        if (r <= 0 || !batch_is_transactional(&batch))
-            continue;
-        is_mixed |= is_transactional && (batch_producer_id(&batch) != producer_id ||
-                                         batch_producer_epoch(&batch) != epoch);
-        is_transactional = true;
-        producer_id = batch_producer_id(&batch);
-        epoch = batch_producer_epoch(&batch);
-    }
-    if (is_transactional && str_is_null(c->body->transactional_id))
-        return TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
-    return is_mixed ? INVALID_PRODUCER_ID_MAPPING : NONE;
-}
-
-/* ---- checks of a partition ---- */
-
-static int check_v3_records(struct slice records, int16_t version, const char **ret_message)
-{
-    struct slice rest = records;
-    struct batch batch, second;
-    int r = records.len == 0 ? 0 : batch_next(&rest, &batch);
-
-    if (r == 0) {
-        *ret_message = "the request has no record batch for this partition";
-        return INVALID_RECORD;
-    }
-    if (r < 0 && records.p[BATCH_MAGIC_AT] == 2)
-        return CORRUPT_MESSAGE; /* too short for its header */
-    if (r < 0 || !batch_is_v2(&batch)) {
-        *ret_message = "produce requests from version 3 on carry batches of magic 2 only";
-        return INVALID_RECORD;
-    }
-    if (version < 7 && batch_codec(&batch) == COMPRESSION_ZSTD)
-        return UNSUPPORTED_COMPRESSION_TYPE;
-    r = batch_next(&rest, &second);
-    if (r < 0)
-        return CORRUPT_MESSAGE;
-    if (r > 0) {
-        *ret_message = "a produce request has exactly one batch for each partition";
-        return INVALID_RECORD;
-    }
-    if (batch_is_transactional(&batch)) {
-        *ret_message = "the partition is not in a transaction: this broker does not serve "
-                       "transactions yet";
-        return version >= 11 ? TRANSACTION_ABORTABLE : INVALID_TXN_STATE;
-    }
-    return NONE;
-}
+/* ---- the checks ---- */
 
 static int check_part(const struct produce_call *c, const struct metadata_snapshot *s,
                       const struct produce_part *pp, const char **ret_message)
 {
-    int r = 0;
-
     if (!metadata_partition(s, pp->topic, pp->partition))
         return UNKNOWN_TOPIC_OR_PARTITION;
-    if (c->req->version >= 3)
-        r = check_v3_records(pp->records, c->req->version, ret_message);
-    if (r)
-        return r;
+    return produce_check_records(pp->records, c->req->version, ret_message);
+}
+
+/* After all that may refuse the whole request. */
+static int check_append(const struct produce_call *c, const struct produce_part *pp,
+                        const char **ret_message)
+{
+    if (produce_has_transactional(pp->records)) {
+        *ret_message = "the partition is not in a transaction: this broker does not serve "
+                       "transactions yet";
+        return c->req->version >= 11 ? TRANSACTION_ABORTABLE : INVALID_TXN_STATE;
+    }
     if (c->body->acks < -1 || c->body->acks > 1)
         return INVALID_REQUIRED_ACKS;
     if (topic_is_internal(pp->topic) && !str_eqz(c->req->client_id, "__admin_client")) {
@@ -130,17 +45,30 @@ static int check_part(const struct produce_call *c, const struct metadata_snapsh
     return 0;
 }
 
+static void refuse_all(struct produce_call *c, int error, const char *message)
+{
+    for (int32_t i = 0; i < c->produce.count; i++) {
+        c->produce.parts[i].error = error;
+        c->messages[i] = message;
+    }
+}
+
 static void check_parts(struct produce_call *c)
 {
     const struct metadata_snapshot *CLEANUP(metadata_put_p) s = metadata_get(c->b->metadata);
+    struct produce *p = &c->produce;
     const char *message = NULL;
-    int16_t all = check_request(c, &message);
+    int all = produce_check_first(p, !str_is_null(c->body->transactional_id), &message);
 
-    for (int32_t i = 0; i < c->produce.count; i++) {
-        struct produce_part *pp = &c->produce.parts[i];
-        c->messages[i] = message;
-        pp->error = all ? all : check_part(c, s, pp, &c->messages[i]);
-    }
+    for (int32_t i = 0; i < p->count && all == 0; i++)
+        p->parts[i].error = check_part(c, s, &p->parts[i], &c->messages[i]);
+    if (all == 0)
+        all = produce_check_batches(p, &message);
+    for (int32_t i = 0; i < p->count && all == 0; i++)
+        if (p->parts[i].error == 0)
+            p->parts[i].error = check_append(c, &p->parts[i], &c->messages[i]);
+    if (all)
+        refuse_all(c, all, message);
 }
 
 /* ---- the answer ---- */

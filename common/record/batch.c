@@ -13,10 +13,12 @@ int batch_peek_size(struct slice head, uint32_t *ret)
     if (head.len < BATCH_OVERHEAD)
         return 0;
     int32_t length = (int32_t)be32_read(head.p + 8);
-    if (length < BATCH_MIN_LENGTH_FIELD || length > BATCH_SIZE_MAX - BATCH_OVERHEAD)
+    if (length < BATCH_MIN_LENGTH_FIELD)
         return -EBADMSG;
     if (head.len <= BATCH_MAGIC_AT)
         return 0;
+    if (length > BATCH_SIZE_MAX - BATCH_OVERHEAD)
+        return -EBADMSG;
     uint8_t magic = head.p[BATCH_MAGIC_AT];
     uint32_t size = (uint32_t)length + BATCH_OVERHEAD;
     if (magic >= ARRAY_LEN(min_size) || size < min_size[magic])

@@ -57,7 +57,8 @@ struct batch {
 /*
  * Frames the entry at the beginning of *rest and moves *rest past it. 1: *ret is set. 0: fewer
  * bytes than a whole entry are left (a torn end; *rest is what is left). -EBADMSG: a length below
- * 14 or below the header of its magic, or a magic above 2.
+ * 14; or, where the magic is there, one below the header of that magic or above 2147483635, or a
+ * magic above 2.
  */
 int batch_next(struct slice *rest, struct batch *ret) MUST_CHECK;
 /* The same from the first bytes of an entry alone (17 are enough): its whole size, 0 where fewer

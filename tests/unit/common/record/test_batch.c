@@ -127,6 +127,12 @@ START_TEST(a_size_is_known_from_seventeen_bytes)
     ck_assert_uint_eq(size, 85);
     ck_assert_int_eq(batch_peek_size(slice_sub(whole, 0, 16), &size), 0);
     ck_assert_uint_eq(size, 0);
+    /* Whatever length is told, but for one that none can have. */
+    static const uint8_t most[BATCH_MAGIC_AT] = {[8] = 0x7f, 0xff, 0xff, 0xff};
+    static const uint8_t least[BATCH_MAGIC_AT] = {[11] = 13};
+    ck_assert_int_eq(batch_peek_size(slice_of(most, sizeof most), &size), 0);
+    ck_assert_uint_eq(size, 0);
+    ck_assert_int_eq(batch_peek_size(slice_of(least, sizeof least), &size), -EBADMSG);
 }
 END_TEST
 
