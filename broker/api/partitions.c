@@ -6,9 +6,9 @@
 
 #include "broker/meta/metadata_waits.h"
 #include "broker/meta/placement.h"
+#include "broker/meta/replica_lists.h"
 #include "broker/request/seen.h"
 #include "common/base/err.h"
-#include "common/base/strbuf.h"
 #include "controller/controller.h"
 #include "zk/zk_brokers.h"
 #include "zk/zk_topics.h"
@@ -47,107 +47,36 @@ static int refuse(struct expansion *ex, int16_t error, struct str message)
 
 /* ---- the checks ---- */
 
-static bool is_registered(const struct zk_brokers *brokers, int32_t id)
-{
-    for (size_t i = 0; i < brokers->count; i++) {
-        if (brokers->list[i].id == id)
-            return true;
-    }
-    return false;
-}
-
-static bool has_duplicate(const struct create_partitions_request_assignment *as,
-                          const struct zk_brokers *brokers)
-{
-    /* All of them are registered, so that a longer list repeats one; this also bounds the
-     * comparing. */
-    if ((size_t)as->broker_ids_count > brokers->count)
-        return true;
-    for (int32_t i = 0; i < as->broker_ids_count; i++) {
-        for (int32_t k = 0; k < i; k++) {
-            if (as->broker_ids[i] == as->broker_ids[k])
-                return true;
-        }
-    }
-    return false;
-}
-
-static int check_list(struct expansion *ex, const struct zk_brokers *brokers,
-                      const struct create_partitions_request_assignment *as, int32_t wanted_count)
-{
-    if (as->broker_ids_count <= 0)
-        return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
-                      STR("A partition needs at least one replica."));
-    if (has_duplicate(as, brokers))
-        return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
-                      STR("Duplicate brokers not allowed in replica assignment."));
-    if (as->broker_ids_count != wanted_count)
-        return refuse(
-            ex, INVALID_REPLICA_ASSIGNMENT,
-            arena_printf(&ex->req->arena,
-                         "Inconsistent replication factor between partitions, partition 0 has %d.",
-                         wanted_count));
-    return 0;
-}
-
-static bool has_id(const int32_t *ids, int count, int32_t id)
-{
-    for (int i = 0; i < count; i++) {
-        if (ids[i] == id)
-            return true;
-    }
-    return false;
-}
-
-/* Before all else, in all lists; each is told once. */
-static int check_known(struct expansion *ex, const struct zk_brokers *brokers,
-                       const struct create_partitions_request_topic *t)
-{
-    CLEANUP(strbuf_deinit) struct strbuf list = {0};
-    int32_t unknown[100]; /* more are not told */
-    int count = 0;
-
-    for (int32_t i = 0; i < t->assignments_count; i++)
-        for (int32_t k = 0; k < t->assignments[i].broker_ids_count; k++) {
-            int32_t id = t->assignments[i].broker_ids[k];
-
-            if (is_registered(brokers, id) || has_id(unknown, count, id) ||
-                count == (int)ARRAY_LEN(unknown))
-                continue;
-            strbuf_addf(&list, "%s%d", count ? ", " : "", id);
-            unknown[count++] = id;
-        }
-    if (count == 0)
-        return 0;
-    return refuse(ex, INVALID_REPLICA_ASSIGNMENT,
-                  arena_printf(&ex->req->arena, "Unknown broker(s) in replica assignment: %.*s.",
-                               STR_ARG(strbuf_str(&list))));
-}
-
 static int assign_by_hand(struct expansion *ex, const struct zk_brokers *brokers,
                           struct node_topic *node, int32_t old)
 {
     const struct create_partitions_request_topic *t = asked(ex, ex->at);
-    int32_t wanted = node->partitions[0].replicas.count;
-    int r = check_known(ex, brokers, t);
+    struct arena *a = &ex->req->arena;
+    struct replica_list *lists =
+        arena_new_array(a, struct replica_list, (size_t)t->assignments_count);
+    int32_t *ids = arena_new_array(a, int32_t, brokers->count);
 
-    if (r)
-        return r;
-    if (t->assignments_count != t->count - old)
-        return refuse(
-            ex, INVALID_REPLICA_ASSIGNMENT,
-            arena_printf(&ex->req->arena,
-                         "Increasing the number of partitions by %d but %d assignments provided.",
-                         t->count - old, t->assignments_count));
-    for (int32_t i = 0; i < t->assignments_count; i++) {
-        r = check_list(ex, brokers, &t->assignments[i], wanted);
-        if (r)
-            return r;
+    for (size_t i = 0; i < brokers->count; i++)
+        ids[i] = brokers->list[i].id;
+    for (int32_t i = 0; i < t->assignments_count; i++)
+        lists[i] =
+            (struct replica_list){t->assignments[i].broker_ids, t->assignments[i].broker_ids_count};
+    struct str why =
+        replica_lists_check(&(struct replica_lists){.lists = lists,
+                                                    .count = t->assignments_count,
+                                                    .first_partition = old,
+                                                    .wanted = t->count - old,
+                                                    .factor = node->partitions[0].replicas.count,
+                                                    .brokers = ids,
+                                                    .broker_count = (int32_t)brokers->count},
+                            a);
+    if (!str_is_null(why))
+        return refuse(ex, INVALID_REPLICA_ASSIGNMENT, why);
+    for (int32_t i = 0; i < t->assignments_count; i++)
         node->partitions[old + i] = (struct node_partition){
             .id = old + i,
             .replicas = {t->assignments[i].broker_ids, t->assignments[i].broker_ids_count},
         };
-    }
     return 0;
 }
 

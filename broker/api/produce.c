@@ -24,7 +24,7 @@ static int check_part(const struct produce_call *c, const struct metadata_snapsh
 {
     if (!metadata_partition(s, pp->topic, pp->partition))
         return UNKNOWN_TOPIC_OR_PARTITION;
-    return produce_check_records(pp->records, c->req->version, ret_message);
+    return produce_check_records(&c->req->arena, pp->records, c->req->version, ret_message);
 }
 
 /* After all that may refuse the whole request. */
@@ -63,7 +63,7 @@ static void check_parts(struct produce_call *c)
     for (int32_t i = 0; i < p->count && all == 0; i++)
         p->parts[i].error = check_part(c, s, &p->parts[i], &c->messages[i]);
     if (all == 0)
-        all = produce_check_batches(p, &message);
+        all = produce_check_batches(p, c->req->version, &message);
     for (int32_t i = 0; i < p->count && all == 0; i++)
         if (p->parts[i].error == 0)
             p->parts[i].error = check_append(c, &p->parts[i], &c->messages[i]);

@@ -199,8 +199,6 @@ static int check_lists(struct topic_creation *c)
             return refuse(c, INVALID_REPLICA_ASSIGNMENT,
                           STR("All partitions should have the same number of replicas"));
     }
-    if (c->assignments[0].broker_count == 0)
-        return refuse(c, INVALID_REPLICA_ASSIGNMENT, STR("A partition needs at least one replica"));
     if (c->assignments[0].broker_count > MAX_REPLICAS)
         return refuse(c, INVALID_REPLICA_ASSIGNMENT,
                       STR("A partition cannot have more than 1024 replicas"));
@@ -228,6 +226,8 @@ static int take_assignment(struct topic_creation *c, struct node_topic *node)
             .replicas = {(int32_t *)(uintptr_t)as->brokers, as->broker_count},
         };
     }
+    if (r == 0 && c->assignments[0].broker_count == 0)
+        return refuse(c, INVALID_REPLICA_ASSIGNMENT, STR("A partition needs at least one replica"));
     c->num_partitions = c->assignment_count;
     c->replication_factor = c->assignments[0].broker_count;
     return r;

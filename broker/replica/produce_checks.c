@@ -6,52 +6,74 @@
 #include "common/base/err.h"
 #include "common/record/batch.h"
 
-enum { SIZE_AT = 8, NEWEST_MAGIC = 2 };
+enum { SIZE_AT = 8, ATTRIBUTES_AT = 21, PRODUCER_ID_AT = 43, EPOCH_AT = 51 };
+enum { NEWEST_MAGIC = 2 };
 
-static int32_t size_of(struct slice records)
+static int corrupt(struct str why, const char **ret_message)
 {
-    return (int32_t)be32_read(records.p + SIZE_AT);
-}
-
-static int8_t magic_of(struct slice records)
-{
-    return (int8_t)records.p[BATCH_MAGIC_AT];
-}
-
-/* Of what batch_next() does not take: whether Kafka cannot tell where it ends either. Else it is
- * only too short for its header. */
-static bool is_corrupt(struct slice records)
-{
-    return size_of(records) < BATCH_MIN_LENGTH_FIELD || magic_of(records) < 0 ||
-           magic_of(records) > NEWEST_MAGIC;
-}
-
-/* In Kafka's words. */
-static int corrupt(struct arena *a, struct slice records, const char **ret_message)
-{
-    int32_t size = size_of(records);
-
-    if (size < BATCH_MIN_LENGTH_FIELD)
-        *ret_message =
-            arena_printf(a, "Record size %d is less than the minimum record overhead (%d)", size,
-                         BATCH_MIN_LENGTH_FIELD)
-                .p;
-    else
-        *ret_message = arena_printf(a, "Invalid magic found in record: %d", magic_of(records)).p;
+    *ret_message = why.p;
     return CORRUPT_MESSAGE;
+}
+
+/*
+ * As batch_next(), but also takes one that is too short for the header of its magic: Kafka sees
+ * that when it appends. 1: *ret is all of it, 26 bytes at least. 0: no whole one is left.
+ * CORRUPT_MESSAGE, in Kafka's words: nobody can tell where it ends.
+ */
+static int next(struct arena *a, struct slice *rest, struct slice *ret, const char **ret_message)
+{
+    if (rest->len < BATCH_OVERHEAD)
+        return 0;
+    int32_t length = (int32_t)be32_read(rest->p + SIZE_AT);
+    if (length < BATCH_MIN_LENGTH_FIELD)
+        return corrupt(
+            arena_printf(a, "Record size %d is less than the minimum record overhead (14)", length),
+            ret_message);
+    if (rest->len <= BATCH_MAGIC_AT)
+        return 0;
+    int8_t magic = (int8_t)rest->p[BATCH_MAGIC_AT];
+    if (magic < 0 || magic > NEWEST_MAGIC)
+        return corrupt(arena_printf(a, "Invalid magic found in record: %d", magic), ret_message);
+    if (length > BATCH_SIZE_MAX - BATCH_OVERHEAD)
+        return corrupt(arena_printf(a, "Record size %d is larger than any", length), ret_message);
+    size_t size = (size_t)length + BATCH_OVERHEAD;
+    if (size > rest->len)
+        return 0;
+    *ret = slice_sub(*rest, 0, size);
+    *rest = slice_from(*rest, size);
+    return 1;
+}
+
+static bool is_v2(struct slice batch)
+{
+    return batch.p[BATCH_MAGIC_AT] == 2;
+}
+
+static uint16_t attributes(struct slice batch)
+{
+    return be16_read(batch.p + ATTRIBUTES_AT);
+}
+
+static bool is_transactional(struct slice batch)
+{
+    return is_v2(batch) && (attributes(batch) & BATCH_TRANSACTIONAL);
+}
+
+static enum compression codec(struct slice batch)
+{
+    return (enum compression)(attributes(batch) & BATCH_CODEC_MASK);
 }
 
 int produce_check_first(const struct produce *p, bool has_transactional_id,
                         const char **ret_message)
 {
     for (int32_t i = 0; i < p->count; i++) {
-        struct slice rest = p->parts[i].records;
-        struct batch batch;
-        int r = batch_next(&rest, &batch);
+        struct slice rest = p->parts[i].records, batch;
+        int r = next(p->arena, &rest, &batch, ret_message);
 
-        if (r < 0 && is_corrupt(rest))
-            return corrupt(p->arena, rest, ret_message);
-        if (r == 1 && batch_is_transactional(&batch))
+        if (r == CORRUPT_MESSAGE)
+            return r;
+        if (r == 1 && is_transactional(batch))
             return has_transactional_id ? 0 : TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
     }
     return 0;
@@ -63,65 +85,91 @@ static int refuse(const char *message, const char **ret_message)
     return INVALID_RECORD;
 }
 
-int produce_check_records(struct slice records, int16_t version, const char **ret_message)
+int produce_check_records(struct arena *a, struct slice records, int16_t version,
+                          const char **ret_message)
 {
-    struct slice rest = records;
-    struct batch batch, second;
+    struct slice rest = records, batch, second;
+    const char *unsaid;
 
     if (version < 3)
         return 0;
-    int r = batch_next(&rest, &batch);
-    if (r == 0)
+    if (next(a, &rest, &batch, &unsaid) != 1)
         return refuse("the request has no record batch for this partition", ret_message);
-    if (r < 0 && records.p[BATCH_MAGIC_AT] == 2)
-        return CORRUPT_MESSAGE; /* too short for its header */
-    if (r < 0 || !batch_is_v2(&batch))
+    if (!is_v2(batch))
         return refuse("produce requests from version 3 on carry batches of magic 2 only",
                       ret_message);
-    if (version < 7 && batch_codec(&batch) == COMPRESSION_ZSTD)
+    if (version < 7 && codec(batch) == COMPRESSION_ZSTD)
         return UNSUPPORTED_COMPRESSION_TYPE;
-    r = batch_next(&rest, &second);
-    if (r < 0 && is_corrupt(rest))
-        return CORRUPT_MESSAGE;
-    if (r != 0)
+    int r = next(a, &rest, &second, &unsaid);
+    if (r == 1)
         return refuse("a produce request has exactly one batch for each partition", ret_message);
-    return 0;
+    return r;
 }
 
 /* Who is in a transaction, of all batches so far. */
 struct in_transaction {
-    bool is_set;
+    bool is_set, is_mixed;
     int64_t producer_id;
     int16_t epoch;
 };
 
-/* Whether it is the one of before. */
-static bool is_same(struct in_transaction *t, const struct batch *b)
+static void note_transaction(struct in_transaction *t, struct slice batch)
 {
-    struct in_transaction other = {true, batch_producer_id(b), batch_producer_epoch(b)};
+    int64_t producer_id = (int64_t)be64_read(batch.p + PRODUCER_ID_AT);
+    int16_t epoch = (int16_t)be16_read(batch.p + EPOCH_AT);
 
-    if (!t->is_set)
-        *t = other;
-    return t->producer_id == other.producer_id && t->epoch == other.epoch;
+    if (producer_id <= NO_PRODUCER_ID)
+        return;
+    t->is_mixed |= t->is_set && (producer_id != t->producer_id || epoch != t->epoch);
+    t->is_set = true;
+    t->producer_id = producer_id;
+    t->epoch = epoch;
 }
 
-int produce_check_batches(const struct produce *p, const char **ret_message)
+/* Where Kafka dies of it, and says UNKNOWN_SERVER_ERROR of the whole request. */
+static int check_batch(const struct produce *p, struct slice batch, int16_t version,
+                       const char **ret_message)
+{
+    if (batch.len < EPOCH_AT + (is_transactional(batch) ? sizeof(int16_t) : 0))
+        return corrupt(arena_printf(p->arena, "A batch of %d bytes is too short for its header",
+                                    (int32_t)batch.len),
+                       ret_message);
+    if (version >= 3 && version < 7 && codec(batch) > COMPRESSION_ZSTD)
+        return corrupt(
+            arena_printf(p->arena, "Unknown compression type id: %d", (int32_t)codec(batch)),
+            ret_message);
+    return 0;
+}
+
+static int check_part(const struct produce *p, struct slice rest, int16_t version,
+                      struct in_transaction *t, const char **ret_message)
+{
+    struct slice batch;
+    int r;
+
+    while ((r = next(p->arena, &rest, &batch, ret_message)) == 1) {
+        if (!is_v2(batch))
+            continue;
+        if ((r = check_batch(p, batch, version, ret_message)))
+            return r;
+        if (is_transactional(batch))
+            note_transaction(t, batch);
+    }
+    return r;
+}
+
+int produce_check_batches(const struct produce *p, int16_t version, const char **ret_message)
 {
     struct in_transaction t = {0};
-    bool is_mixed = false;
 
     for (int32_t i = 0; i < p->count; i++) {
-        struct slice rest = p->parts[i].error ? (struct slice){0} : p->parts[i].records;
-        struct batch batch;
-        int r;
+        struct slice records = p->parts[i].error ? (struct slice){0} : p->parts[i].records;
+        int r = check_part(p, records, version, &t, ret_message);
 
-        while ((r = batch_next(&rest, &batch)) == 1)
-            if (batch_is_transactional(&batch) && batch_has_producer_id(&batch))
-                is_mixed |= !is_same(&t, &batch);
-        if (r < 0 && is_corrupt(rest))
-            return corrupt(p->arena, rest, ret_message);
+        if (r)
+            return r;
     }
-    if (!is_mixed)
+    if (!t.is_mixed)
         return 0;
     *ret_message = "Transactional records contained more than one producer ID";
     return INVALID_PRODUCER_ID_MAPPING;

@@ -19,11 +19,13 @@ int produce_check_first(const struct produce *p, bool has_transactional_id,
  * From version 3 on a partition has one batch, of magic 2, and before 7 not packed by zstd.
  * INVALID_RECORD, UNSUPPORTED_COMPRESSION_TYPE, CORRUPT_MESSAGE.
  */
-int produce_check_records(struct slice records, int16_t version, const char **ret_message);
+int produce_check_records(struct arena *a, struct slice records, int16_t version,
+                          const char **ret_message);
 /*
- * All batches of the partitions without an error. CORRUPT_MESSAGE as above,
+ * All batches of the partitions without an error. CORRUPT_MESSAGE as above, or too short to tell
+ * its producer, or (versions 3 to 6) packed in a way that nobody knows.
  * INVALID_PRODUCER_ID_MAPPING: transactions of two producers.
  */
-int produce_check_batches(const struct produce *p, const char **ret_message);
+int produce_check_batches(const struct produce *p, int16_t version, const char **ret_message);
 
 bool produce_has_transactional(struct slice records);

@@ -143,6 +143,17 @@ START_TEST(each_check_has_its_code)
                                                     .assignment_count = 1})
                          .error,
                      INVALID_REPLICA_ASSIGNMENT);
+    const struct topic_assignment empty = {0, one, 0}, empty_gap = {1, one, 0};
+    struct topic_creation c = {.name = STR("t"),
+                               .num_partitions = -1,
+                               .replication_factor = -1,
+                               .assignments = &empty_gap,
+                               .assignment_count = 1};
+    ck_assert(
+        str_eqz(create(c).message, "partitions should be a consecutive 0-based integer sequence"));
+    c.assignments = &empty;
+    ck_assert_int_eq(create(c).error, INVALID_REPLICA_ASSIGNMENT);
+    ck_assert(str_eqz(create(c).message, "A partition needs at least one replica"));
     ck_assert_int_eq(create((struct topic_creation){.name = STR("t"),
                                                     .num_partitions = 1,
                                                     .replication_factor = 1,

@@ -54,6 +54,7 @@ START_TEST(a_corrupt_first_batch_refuses_the_request)
         {22, 3, "Invalid magic found in record: 3"},
         {22, -1, "Invalid magic found in record: -1"},
         {INT32_MAX, 3, "Invalid magic found in record: 3"},
+        {INT32_MAX - 11, 2, "Record size 2147483636 is larger than any"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -77,10 +78,11 @@ START_TEST(what_is_no_batch_yet_refuses_nothing)
     a.parts[0].records = (struct slice){0};
     be32_write(a.bytes[1] + SIZE_AT, INT32_MAX);
     a.bytes[1][BATCH_MAGIC_AT] = 9;
-    a.parts[1].records.len = BATCH_MAGIC_AT; /* the magic is not there */
-    put_header(a.bytes[2], 2, BATCH_V1_MIN); /* too short for its header: its partition's error */
+    a.parts[1].records.len = BATCH_MAGIC_AT; /* the magic itself is not there */
+    put_header(a.bytes[2], 1, BATCH_V0_MIN); /* too short for its header: its partition's error */
+    a.parts[2].records.len = BATCH_V0_MIN;
     ck_assert_int_eq(produce_check_first(&a.p, false, &a.message), 0);
-    ck_assert_int_eq(produce_check_batches(&a.p, &a.message), 0);
+    ck_assert_int_eq(produce_check_batches(&a.p, 2, &a.message), 0);
     ck_assert_ptr_null(a.message);
     arena_deinit(&a.arena);
 }
@@ -111,10 +113,10 @@ START_TEST(a_corrupt_later_batch_refuses_the_request)
     put_header(a.bytes[1] + BATCH_V1_MIN, 5, BATCH_V1_MIN);
     a.parts[1].records.len = 2 * BATCH_V1_MIN;
     ck_assert_int_eq(produce_check_first(&a.p, false, &a.message), 0);
-    ck_assert_int_eq(produce_check_batches(&a.p, &a.message), CORRUPT_MESSAGE);
+    ck_assert_int_eq(produce_check_batches(&a.p, 2, &a.message), CORRUPT_MESSAGE);
     ck_assert_str_eq(a.message, "Invalid magic found in record: 5");
     a.parts[1].error = UNKNOWN_TOPIC_OR_PARTITION; /* of which the records are not looked at */
-    ck_assert_int_eq(produce_check_batches(&a.p, &a.message), 0);
+    ck_assert_int_eq(produce_check_batches(&a.p, 2, &a.message), 0);
     arena_deinit(&a.arena);
 }
 END_TEST
@@ -137,10 +139,10 @@ START_TEST(transactions_are_of_one_producer)
         put_transactional(a.bytes[0], 4, 0);
         put_transactional(a.bytes[2], second[i].producer_id, second[i].epoch);
         a.parts[0].records.len = a.parts[2].records.len = BATCH_V2_HEADER;
-        ck_assert_int_eq(produce_check_batches(&a.p, &a.message), second[i].error);
+        ck_assert_int_eq(produce_check_batches(&a.p, 2, &a.message), second[i].error);
         ck_assert(!a.message == !second[i].error);
         a.parts[0].error = NOT_ENOUGH_REPLICAS;
-        ck_assert_int_eq(produce_check_batches(&a.p, &a.message), 0);
+        ck_assert_int_eq(produce_check_batches(&a.p, 2, &a.message), 0);
         ck_assert(produce_has_transactional(a.parts[2].records));
         ck_assert(!produce_has_transactional(a.parts[1].records));
         arena_deinit(&a.arena);
@@ -148,17 +150,56 @@ START_TEST(transactions_are_of_one_producer)
 }
 END_TEST
 
+START_TEST(a_batch_of_which_the_producer_cannot_be_read_refuses_the_request)
+{
+    struct asked a;
+
+    asked_init(&a);
+    put_header(a.bytes[1], 2, 51);
+    a.parts[1].records.len = 51;
+    ck_assert_int_eq(produce_check_batches(&a.p, 2, &a.message), 0);
+    a.bytes[1][22] = BATCH_TRANSACTIONAL;
+    ck_assert_int_eq(produce_check_batches(&a.p, 2, &a.message), CORRUPT_MESSAGE);
+    put_header(a.bytes[1], 2, 50);
+    a.parts[1].records.len = 50;
+    ck_assert_int_eq(produce_check_batches(&a.p, 9, &a.message), CORRUPT_MESSAGE);
+    ck_assert_str_eq(a.message, "A batch of 50 bytes is too short for its header");
+    arena_deinit(&a.arena);
+}
+END_TEST
+
+START_TEST(an_unknown_codec_refuses_requests_of_versions_3_to_6)
+{
+    struct asked a;
+
+    asked_init(&a);
+    put_header(a.bytes[1], 2, BATCH_V2_HEADER);
+    a.parts[1].records.len = BATCH_V2_HEADER;
+    a.bytes[1][22] = 5;
+    ck_assert_int_eq(produce_check_batches(&a.p, 2, &a.message), 0);
+    ck_assert_int_eq(produce_check_batches(&a.p, 7, &a.message), 0);
+    ck_assert_int_eq(produce_check_batches(&a.p, 6, &a.message), CORRUPT_MESSAGE);
+    ck_assert_str_eq(a.message, "Unknown compression type id: 5");
+    a.parts[1].error = UNKNOWN_TOPIC_OR_PARTITION;
+    ck_assert_int_eq(produce_check_batches(&a.p, 3, &a.message), 0);
+    arena_deinit(&a.arena);
+}
+END_TEST
+
 /* The first batch has `size` bytes, `more` follow. */
 static int check(int16_t version, int8_t magic, int32_t size, uint8_t codec, struct slice more)
 {
+    struct arena arena = {0};
     uint8_t bytes[2 * ROOM] = {0};
     const char *message = NULL;
 
     put_header(bytes, magic, size);
     bytes[22] = codec;
     memcpy(bytes + size, more.p, more.len);
-    int r = produce_check_records(slice_of(bytes, (size_t)size + more.len), version, &message);
+    int r =
+        produce_check_records(&arena, slice_of(bytes, (size_t)size + more.len), version, &message);
     ck_assert(!message == (r != INVALID_RECORD));
+    arena_deinit(&arena);
     return r;
 }
 
@@ -171,13 +212,15 @@ START_TEST(from_version_3_on_there_is_one_batch_of_magic_2)
     ck_assert_int_eq(check(2, 1, BATCH_V1_MIN, 0, nothing), 0);
     ck_assert_int_eq(check(3, 1, BATCH_V1_MIN, 0, nothing), INVALID_RECORD);
     ck_assert_int_eq(check(3, 3, BATCH_V1_MIN, 0, nothing), INVALID_RECORD);
-    ck_assert_int_eq(check(3, 2, BATCH_V1_MIN, 0, nothing), CORRUPT_MESSAGE);
+    ck_assert_int_eq(check(3, 2, BATCH_V1_MIN, 0, nothing), 0); /* until it is appended */
+    ck_assert_int_eq(check(6, 2, BATCH_V1_MIN, COMPRESSION_ZSTD, nothing),
+                     UNSUPPORTED_COMPRESSION_TYPE);
     ck_assert_int_eq(check(3, 2, BATCH_V2_HEADER, 0, nothing), 0);
     ck_assert_int_eq(check(3, 2, BATCH_V2_HEADER, 0, slice_of("\0\0", 2)), 0);
     ck_assert_int_eq(check(6, 2, BATCH_V2_HEADER, COMPRESSION_ZSTD, nothing),
                      UNSUPPORTED_COMPRESSION_TYPE);
     ck_assert_int_eq(check(7, 2, BATCH_V2_HEADER, COMPRESSION_ZSTD, nothing), 0);
-    ck_assert_int_eq(produce_check_records(nothing, 3, &message), INVALID_RECORD);
+    ck_assert_int_eq(produce_check_records(NULL, nothing, 3, &message), INVALID_RECORD);
 
     put_header(next, 1, sizeof next);
     ck_assert_int_eq(check(9, 2, BATCH_V2_HEADER, 0, slice_of(next, sizeof next)), INVALID_RECORD);
@@ -191,5 +234,7 @@ END_TEST
 TEST_MAIN("broker/replica/produce_checks", a_corrupt_first_batch_refuses_the_request,
           what_is_no_batch_yet_refuses_nothing,
           nothing_behind_the_first_transactional_batch_is_looked_at,
-          a_corrupt_later_batch_refuses_the_request, transactions_are_of_one_producer,
+          a_corrupt_later_batch_refuses_the_request,
+          a_batch_of_which_the_producer_cannot_be_read_refuses_the_request,
+          an_unknown_codec_refuses_requests_of_versions_3_to_6, transactions_are_of_one_producer,
           from_version_3_on_there_is_one_batch_of_magic_2)
