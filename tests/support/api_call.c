@@ -1,0 +1,44 @@
+/*
+ * api_call.c - a request to a handler, as api_call.h says
+ */
+#include "tests/support/api_call.h"
+
+#include "broker/api/handlers.h"
+#include "common/wire/header.h"
+
+#include <check.h>
+
+static void on_answer(struct message *m)
+{
+    container_of(m, struct api_call, req.message)->is_answered = true;
+}
+
+void api_call(struct api_call *c, int16_t key, int16_t version, const void *body, void *ret)
+{
+    struct request_header h = {.request_api_key = key, .request_api_version = version};
+    struct slice left;
+    int32_t correlation_id;
+
+    arena_reset(&c->req.arena);
+    c->is_answered = false;
+    c->req = (struct request){.arena = c->req.arena,
+                              .api_key = key,
+                              .version = version,
+                              .body = body,
+                              .reactor = c->reactor,
+                              .listener_name = STR("INT"),
+                              .message = {.run = on_answer}};
+    api_table_find(&api_table, key)(c->b, &c->req);
+    for (int i = 0; i < 1000 && !c->is_answered; i++)
+        reactor_turn(c->reactor, 20000);
+    ck_assert(c->is_answered);
+    struct slice frame = writer_flat(c->req.answer);
+    ck_assert_int_eq(response_header_decode(&h, slice_from(frame, 4), &correlation_id, &left), 0);
+    ck_assert_int_eq(
+        codec_decode(api_messages_find(key)->response, version, left, &c->req.arena, ret), 0);
+}
+
+void api_call_deinit(struct api_call *c)
+{
+    arena_deinit(&c->req.arena);
+}
