@@ -13,7 +13,6 @@
 #include "common/io/fs.h"
 #include "common/record/legacy.h"
 
-enum { FUTURE_REPLICA = -3 };      /* who reads as a replica that is being moved: all there is */
 enum { MAX_UNPACKED = 256 << 20 }; /* what one batch may hold once it is decompressed */
 
 struct fetch_call {
@@ -180,8 +179,7 @@ void handle_fetch(struct broker *b, struct request *req)
     c->fetch.req = body;
     c->fetch.who.replica_id = by_state ? body->replica_state.replica_id : body->replica_id;
     c->fetch.who.version = req->version;
-    c->fetch.who.is_read_committed =
-        body->isolation_level == 1 && c->fetch.who.replica_id != FUTURE_REPLICA;
+    c->fetch.who.is_read_committed = body->isolation_level == 1;
     c->fetch.who.rack = body->rack_id;
     c->fetch.reactor = req->reactor;
     c->fetch.arena = &req->arena;

@@ -67,7 +67,7 @@ static struct sample take_sample(const struct partition *part, const struct fetc
         .end = log_end_offset(part->log),
     };
 
-    s.upper = fetch_is_replica(who) ? s.end : who->is_read_committed ? s.stable : s.hw;
+    s.upper = fetch_is_replica(who) ? s.end : fetch_is_committed(who) ? s.stable : s.hw;
     return s;
 }
 
@@ -264,7 +264,7 @@ static int read_all(struct partition *part, const struct fetch_read *read,
                     const struct log_read_opts *opts, struct fetch_response_partition *d)
 {
     enum { TRIES = 16 };
-    bool is_read_committed = read->who->is_read_committed && !fetch_is_replica(read->who);
+    bool is_read_committed = fetch_is_committed(read->who);
 
     for (int i = 0; i < TRIES; i++) {
         uint32_t version = is_read_committed ? log_version(part->log) : 0;

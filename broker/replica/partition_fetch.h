@@ -14,8 +14,8 @@
 struct fetch_who {
     int32_t replica_id; /* -1 consumer */
     int16_t version;
-    bool is_read_committed;
-    struct str rack; /* of a consumer that may read from a follower */
+    bool is_read_committed; /* as it was asked for; fetch_is_committed() */
+    struct str rack;        /* of a consumer that may read from a follower */
     /* Only the first read of a request moves the follower's record, not the one after waiting. */
     bool moves_replica;
 };
@@ -23,6 +23,15 @@ struct fetch_who {
 static inline bool fetch_is_replica(const struct fetch_who *who)
 {
     return who->replica_id >= 0;
+}
+
+/* Whether transactions that are open hold it up. Not replicas, nor who reads as one that is being
+ * moved between log dirs: they get all there is. */
+static inline bool fetch_is_committed(const struct fetch_who *who)
+{
+    enum { FUTURE_REPLICA = -3 };
+
+    return who->is_read_committed && !fetch_is_replica(who) && who->replica_id != FUTURE_REPLICA;
 }
 
 /* What is wanted of one partition. */

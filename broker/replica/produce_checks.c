@@ -100,6 +100,8 @@ int produce_check_records(struct arena *a, struct slice records, int16_t version
                       ret_message);
     if (version < 7 && codec(batch) == COMPRESSION_ZSTD)
         return UNSUPPORTED_COMPRESSION_TYPE;
+    if (version < 7 && codec(batch) > COMPRESSION_ZSTD)
+        return 0; /* produce_check_batches() refuses the request */
     int r = next(a, &rest, &second, &unsaid);
     if (r == 1)
         return refuse("a produce request has exactly one batch for each partition", ret_message);

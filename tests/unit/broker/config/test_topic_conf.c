@@ -82,5 +82,26 @@ START_TEST(refusals_use_the_words_of_kafka)
 }
 END_TEST
 
+START_TEST(levels_of_gzip_are_1_to_9_or_the_default)
+{
+    static const char *const good[] = {"-1", "1", "9"};
+    static const char *const bad[] = {"-2", "0", "10"};
+
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        const struct topic_override o = {STR("compression.gzip.level"), str_of(good[i])};
+        struct broker_conf *b = broker("");
+        CLEANUP(strbuf_deinit) struct strbuf why = {0};
+
+        ck_assert_int_eq(topic_conf_check(b, &o, 1, &why), 0);
+        broker_conf_free(b);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        check_refused((struct topic_override){STR("compression.gzip.level"), str_of(bad[i])},
+                      "for configuration compression.gzip.level: Value must be between 1 and 9 or "
+                      "equal to -1");
+}
+END_TEST
+
 TEST_MAIN("broker/config/topic_conf", overrides_stand_above_the_brokers_defaults,
-          settings_tell_where_they_come_from, refusals_use_the_words_of_kafka)
+          settings_tell_where_they_come_from, refusals_use_the_words_of_kafka,
+          levels_of_gzip_are_1_to_9_or_the_default)

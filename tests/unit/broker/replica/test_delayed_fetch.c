@@ -159,6 +159,71 @@ START_TEST(epochs_are_fenced_both_ways)
 }
 END_TEST
 
+START_TEST(any_negative_epoch_is_none)
+{
+    begin();
+    append("t", 1);
+    struct node_fetch *f = fetch(12, -1, 0);
+    f->req.topics[0].partitions->current_leader_epoch = -2;
+    f->req.topics[0].partitions->last_fetched_epoch = -2;
+    expect(f, 0);
+    f = fetch(12, 7, 0); /* not a replica of it */
+    f->req.topics[0].partitions->current_leader_epoch = -2;
+    expect(f, NOT_LEADER_OR_FOLLOWER);
+    end();
+}
+END_TEST
+
+/* The leader is named only to whom it helps to ask another one (KIP-951). */
+START_TEST(an_unknown_epoch_names_no_leader)
+{
+    static const struct {
+        int32_t epoch, error, leader;
+    } cases[] = {{2, FENCED_LEADER_EPOCH, 1}, {4, UNKNOWN_LEADER_EPOCH, -1}};
+
+    begin();
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct node_fetch *f = fetch(16, -1, 0);
+
+        f->req.topics[0].partitions->current_leader_epoch = cases[i].epoch;
+        node_fetch_start(&node, f);
+        const struct fetch_response_partition *p = node_fetch_part(f, "t", 0);
+        ck_assert_int_eq(p->error_code, cases[i].error);
+        ck_assert_int_eq(p->current_leader.leader_id, cases[i].leader);
+        node_fetch_free(f);
+    }
+    end();
+}
+END_TEST
+
+/* One that did not fit has not been read, and so has no aborted transactions either: the list is
+ * null. */
+START_TEST(committed_reads_tell_aborted_transactions_of_what_they_read)
+{
+    static const struct {
+        int32_t replica_id, max_bytes, aborted_count;
+    } cases[] = {{-1, 1 << 20, 0}, {-1, 5, -1}, {-3, 1 << 20, -1}, {2, 1 << 20, -1}};
+
+    begin();
+    lead("u", 0);
+    append("t", 1);
+    append("u", 1);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct node_fetch *f = node_fetch_new(12, cases[i].replica_id);
+
+        f->fetch.who.is_read_committed = true;
+        node_fetch_add(f, "t", 0, 0);
+        node_fetch_add(f, "u", 0, 0)->partition_max_bytes = cases[i].max_bytes;
+        node_fetch_start(&node, f);
+        ck_assert(f->is_done);
+        ck_assert_int_eq(node_fetch_part(f, "u", 0)->aborted_transactions_count,
+                         cases[i].aborted_count);
+        node_fetch_free(f);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(out_of_range_on_both_sides)
 {
     begin();
@@ -343,7 +408,9 @@ END_TEST
 
 TEST_MAIN("broker/replica/delayed_fetch", data_is_answered_at_once,
           consumer_waits_for_the_watermark_and_no_longer, nothing_comes_until_the_time_is_up,
-          min_bytes_are_waited_for, epochs_are_fenced_both_ways, out_of_range_on_both_sides,
+          min_bytes_are_waited_for, epochs_are_fenced_both_ways, any_negative_epoch_is_none,
+          an_unknown_epoch_names_no_leader,
+          committed_reads_tell_aborted_transactions_of_what_they_read, out_of_range_on_both_sides,
           unknown_things_have_their_codes, refused_partitions_come_last_and_do_not_end_the_wait,
           replica_must_be_assigned, replica_reads_to_the_end_and_wakes_on_append,
           diverged_tail_is_told_and_moves_no_record, lost_leadership_ends_the_wait,

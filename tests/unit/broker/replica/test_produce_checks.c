@@ -224,6 +224,7 @@ START_TEST(from_version_3_on_there_is_one_batch_of_magic_2)
 
     put_header(next, 1, sizeof next);
     ck_assert_int_eq(check(9, 2, BATCH_V2_HEADER, 0, slice_of(next, sizeof next)), INVALID_RECORD);
+    ck_assert_int_eq(check(6, 2, BATCH_V2_HEADER, 5, slice_of(next, sizeof next)), 0);
     next[BATCH_MAGIC_AT] = 2; /* a second one, though too short for its header */
     ck_assert_int_eq(check(9, 2, BATCH_V2_HEADER, 0, slice_of(next, sizeof next)), INVALID_RECORD);
     next[BATCH_MAGIC_AT] = 3;
