@@ -262,7 +262,7 @@ static void join_known(struct group *g, const struct join_request *req, struct j
         if (str_is_null(req->instance))
             add(g, req->member_id, req, c);
         else
-            rebalance_refuse_join(c, req->member_id, UNKNOWN_SERVER_ERROR);
+            rebalance_refuse_join(c, STR(""), UNKNOWN_SERVER_ERROR); /* as Kafka's exception */
         return;
     }
     int r = group_check_member(g, req->member_id, req->instance, &m);
