@@ -1,5 +1,7 @@
 """known - where our brokers answer otherwise on purpose; tests/oracle/wire/README.md has the reasons"""
 
+INVALID_CONFIG = 40
+NO_ID = "00000000-0000-0000-0000-000000000000"
 NAMES = ("name", "topic", "topic_name", "topic_id", "partition_index", "partition", "index", "group_id", "resource_type",
          "resource_name", "path", "feature", "entity_type", "entity", "topic_names", "partitions_index")
 
@@ -41,12 +43,30 @@ def is_no_text(value):
     return value == b"\xff\xfe" or isinstance(value, str) and "\\x" in value
 
 
+def has_nul(value):
+    return isinstance(value, str) and "\0" in value
+
+
+def is_no_node(name):
+    """ZooKeeper's client refuses a path with such a part."""
+    return name is not None and (name in ("", ".", "..") or is_no_text(name) or any(c < " " or "\x7f" <= c <= "\x9f" or c >= "\ud800" for c in name))
+
+
+def partitions(d, topics="topics"):
+    return [p for t in d.asked[topics] or () for p in t["partitions"]]
+
+
+# Rules: of the API and the fields of the table below, and of a request of which this is true.
+
+
 def named_twice(d):
-    return has_twice(d.asked) or d.api in ("LeaderAndIsr", "UpdateMetadata") and has_twice(without_ids(d.asked))
+    return has_twice(d.asked)
 
 
-def without_ids(asked):
-    return {**asked, "topic_states": [{"topic_name": t["topic_name"]} for t in asked.get("topic_states", [])]}
+def topic_twice(d):
+    """Kafka keeps the states of a request in a map by topic."""
+    names = [t["topic_name"] for t in d.asked.get("topic_states", ())]
+    return len(set(names)) < len(names) and (d.path != "error_code" or d.kafka == -1)
 
 
 def nothing_inside(d):
@@ -58,15 +78,58 @@ def no_text(d):
 
 
 def nul(d):
-    return d.path.endswith(("error_message", "error_code")) and has_text(d.asked, lambda v: isinstance(v, str) and "\0" in v)
+    return has_text(d.asked, has_nul)
 
 
-def kafkas_own_fault(d):
-    return "'error_code': -1," in d.whole or "'error_code': -1}" in d.whole
+def isolation(d):
+    return d.kafka == -1 and d.asked.get("isolation_level", 0) not in (0, 1)
+
+
+def session_shard(d):
+    return d.kafka == -1 and not 0 <= d.asked.get("session_id", 0) < 8 * (0x7FFFFFFF // 8)
+
+
+def no_topic_id(d):
+    return d.kafka in (-1, "no answer") and d.version >= 13 and any(t["topic_id"] == NO_ID for t in d.asked["topics"])
+
+
+def nameless_topic(d):
+    return d.kafka == -1 and d.version >= 12 and any(t["name"] is None for t in d.asked["topics"] or ())
+
+
+def negative_size(d):
+    return d.kafka == -1 and (d.asked.get("max_bytes", 0) < 0 or any(p["partition_max_bytes"] < 0 for p in partitions(d)))
+
+
+def negative_count(d):
+    return d.kafka == -1 and any(p.get("max_num_offsets", 0) < 0 for p in partitions(d))
+
+
+def from_kraft(d):
+    return d.kafka == -1 and bool(d.asked.get("is_k_raft_controller")) and d.ours in (11, 77)
+
+
+def recovery_state(d):
+    return d.kafka == -1 and any(p.get("leader_recovery_state", 0) not in (0, 1) for p in partitions(d))
+
+
+def no_batch(d):
+    """A codec that nobody knows, or a batch that is too short for its header."""
+    return d.kafka == -1 and d.ours == 2
+
+
+def empty_match(d):
+    return d.kafka == -1 and any(c["match"] == "" and c["match_type"] == 0 for c in d.asked["components"])
+
+
+def no_node(d):
+    things = d.asked["topics"] if "topics" in d.asked else d.asked["resources"]
+    names = [d.asked.get("group_id"), *(t.get("name", t.get("resource_name")) for t in things)]
+    return d.kafka in (-1, INVALID_CONFIG) and any(map(is_no_node, names))
 
 
 def loggers(d):
-    return d.path.startswith("results.configs") and any(r["resource_type"] == 8 for r in d.asked["resources"])
+    return any(r["resource_type"] == 8 for r in d.asked["resources"])
 
 
 def no_records(d):
@@ -85,61 +148,99 @@ def unknown_protocol(d):
     return d.kafka == "closed" and any(not 0 <= e["security_protocol"] <= 3 for b in d.asked["live_brokers"] for e in b["endpoints"])
 
 
-def no_znode(d):
-    return has_text(d.asked, lambda v: v in ("", ".", ".."))
-
-
-def documentation(d):
-    return d.path.endswith("documentation")
+def documentation(_):
+    return True
 
 
 def order_of_a_map(d):
-    return d.path.endswith("error_message") and bool(d.kafka) and bool(d.ours) and (
-        d.path.startswith("entries") or d.kafka.split(" ")[:2] == d.ours.split(" ")[:2])
+    return bool(d.kafka) and bool(d.ours) and (d.path.startswith("entries") or d.kafka.split(" ")[:2] == d.ours.split(" ")[:2])
+
+
+def printed_map(d):
+    return bool(d.ours) and str(d.kafka).startswith(f"{d.ours}: ") and "HashMap(" in d.kafka
+
+
+def why_not_elected(d):
+    return str(d.kafka).startswith("Failed to elect leader for partition ") and bool(d.ours)
 
 
 def damaged_id(d):
-    return d.path.endswith("member_id") and len(str(d.kafka)) == len(str(d.ours)) > 30
+    ids = str(d.kafka), str(d.ours)
+    return len(ids[0]) == len(ids[1]) > 30 or all(i.startswith("oracle-") for i in ids)
 
 
 def expired_producer(d):
-    return d.path.endswith("active_producers") and d.ours == [] and all(p["last_timestamp"] in (-1, 0) for p in d.kafka)
+    return d.ours == [] and all(p["last_timestamp"] in (-1, 0) for p in d.kafka)
 
 
 def clearer(d):
-    return d.path.endswith("error_message") and not d.kafka and bool(d.ours)
+    return not d.kafka and bool(d.ours)
+
+
+def version_in_full(d):
+    return str(d.kafka).startswith(f"{d.ours}-IV")
 
 
 def kraft(d):
     """Settings that have no meaning with ZooKeeper."""
-    return d.path == "results.configs" and d.ours == [] and all(c["name"].startswith(KRAFT) for c in d.kafka)
+    return d.ours == [] and all(c["name"].startswith(KRAFT) for c in d.kafka)
 
 
 KRAFT = ("broker.heartbeat.", "broker.session.", "controller.", "early.start.", "eligible.leader.", "group.consumer.",
          "group.coordinator.", "group.share.", "initial.broker.", "log.dir.failure.", "max.request.partition.", "metadata.",
          "node.id", "process.roles", "sasl.mechanism.controller.", "telemetry.", "zookeeper.metadata.migration.")
-EVERYWHERE = (clearer, named_twice, nothing_inside, no_text, nul, kafkas_own_fault, damaged_id)
-OF_API = {"DescribeConfigs": (loggers, documentation, kraft), "AlterClientQuotas": (order_of_a_map,), "Produce": (no_records,),
-          "UpdateMetadata": (unknown_protocol,), "CreatePartitions": (no_znode,), "OffsetFetch": (no_groups,),
-          "DescribeProducers": (expired_producer,), "AlterConfigs": (unknown_resources, order_of_a_map), "CreateTopics": (order_of_a_map,),
-          "IncrementalAlterConfigs": (order_of_a_map, no_znode)}
+ANSWER, ERROR, PART_ERROR = "answer", "error_code", "topics.partitions.error_code"
+# By API: the rules, each with the fields that it may excuse. The first that holds counts.
+KNOWN = {
+    "AlterClientQuotas": ((order_of_a_map, "entries.error_message"), (no_text, "entries.error_message"), (nul, "entries.error_message"),
+                          (named_twice, "entries")),
+    "AlterConfigs": ((unknown_resources, ANSWER), (order_of_a_map, "responses.error_message"), (nul, "responses.error_code")),
+    "AlterPartition": ((recovery_state, ERROR),),
+    "CreatePartitions": ((no_node, "results.error_code"), (clearer, "results.error_message")),
+    "CreateTopics": ((order_of_a_map, "topics.error_message"), (printed_map, "topics.error_message"), (named_twice, "topics"),
+                     (nul, "topics.error_code"), (version_in_full, "topics.configs.value")),
+    "DeleteRecords": ((named_twice, "topics", "topics.partitions"), (nothing_inside, "topics")),
+    "DescribeClientQuotas": ((empty_match, ERROR), (nul, "error_message")),
+    "DescribeConfigs": ((version_in_full, "results.configs.value", "results.configs.synonyms.value"), (kraft, "results.configs"), (loggers, "results.configs"), (documentation, "results.configs.documentation"),
+                        (nul, "results.error_message"), (no_text, "results.error_message")),
+    "DescribeGroups": ((named_twice, "groups"),),
+    "DescribeProducers": ((expired_producer, "topics.partitions.active_producers"), (nul, "topics.partitions.error_message"),
+                          (no_text, "topics.partitions.error_message")),
+    "ElectLeaders": ((why_not_elected, "replica_election_results.partition_result.error_message"),),
+    "Fetch": ((isolation, ERROR, "responses.partitions.error_code"), (session_shard, ERROR),
+              (no_topic_id, ERROR, ANSWER), (negative_size, ERROR, "responses.partitions.error_code")),
+    "IncrementalAlterConfigs": ((order_of_a_map, "responses.error_message"), (no_node, "responses.error_code"),
+                                (nul, "responses.error_code")),
+    "JoinGroup": ((damaged_id, "member_id"),),
+    "LeaderAndIsr": ((from_kraft, ERROR), (topic_twice, ERROR, "topics"), (nothing_inside, "topics")),
+    "LeaveGroup": ((damaged_id, "members.member_id"),),
+    "ListOffsets": ((isolation, PART_ERROR), (negative_count, PART_ERROR)),
+    "Metadata": ((nameless_topic, "topics.error_code"),),
+    "OffsetCommit": ((nothing_inside, "topics"), (no_node, PART_ERROR)),
+    "OffsetDelete": ((named_twice, "topics", "topics.partitions"), (nothing_inside, "topics")),
+    "OffsetFetch": ((no_groups, ANSWER), (named_twice, "groups"), (no_node, PART_ERROR)),
+    "Produce": ((no_records, ANSWER), (no_batch, "responses.partition_responses.error_code"),
+                (clearer, "responses.partition_responses.error_message")),
+    "StopReplica": ((from_kraft, ERROR),),
+    "UpdateFeatures": ((named_twice, "results.error_message"),),
+    "UpdateMetadata": ((unknown_protocol, ANSWER), (from_kraft, ERROR)),
+}
 
 
 class Difference:
-    """What a rule may look at: the request, where the answers differ first, Kafka's answer as text."""
+    """What a rule may look at: the request, and where the answers differ first."""
 
-    def __init__(self, exchange, difference, kafka_answer):
-        self.api, self.asked = exchange.api, exchange.asked
+    def __init__(self, exchange, difference):
+        self.api, self.version, self.asked = exchange.api, exchange.version, exchange.asked
         self.path, self.kafka, self.ours = difference
-        self.whole = repr(kafka_answer)
 
 
-def is_known(exchange, difference, kafka_answer):
+def is_known(exchange, difference):
     """The name of the rule by which a difference is meant, or None."""
     if exchange.asked is None:
         return None
-    d = Difference(exchange, difference, kafka_answer)
-    for rule in (*EVERYWHERE, *OF_API.get(d.api, ())):
-        if rule(d):
+    d = Difference(exchange, difference)
+    for rule, *paths in KNOWN.get(d.api, ()):
+        if d.path in paths and rule(d):
             return rule.__name__
     return None

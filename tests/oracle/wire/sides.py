@@ -46,10 +46,10 @@ def resolved(value, known):
 class Side:
     """One cluster: its brokers 1 and 2, a connection to the one that is asked, and what it has told of itself."""
 
-    def __init__(self, impl, folder, port):
+    def __init__(self, impl, folder, port, more):
         self.impl, self.known, self.peer = impl, {}, None
         settings = {"brokers": 2, "zookeepers": 1, "port": port, "tls": False, "wrap": {}, "hosts": {},
-                    "impl": {"*": impl}, "set": [f"{k}={v}" for k, v in SETTINGS.items()]}
+                    "impl": {"*": impl}, "set": [f"{k}={v}" for k, v in {**SETTINGS, **more}.items()]}
         self.cluster = Cluster(os.path.join(folder, impl), settings)
         self.port = port
 
@@ -96,10 +96,11 @@ class Side:
 class Sides:
     """Ours and Kafka's; a context that ends what it started."""
 
-    def __init__(self, port, keep=None):
+    def __init__(self, port, keep=None, ibp=None):
+        more = {"inter.broker.protocol.version": ibp, "log.message.format.version": ibp} if ibp else {}
         self.folder, self.is_kept = keep or tempfile.mkdtemp(prefix="klamm-wire-"), bool(keep)
-        self.kafka = Side("kafka", self.folder, port + 200)
-        self.ours = Side("klamm", self.folder, port)
+        self.kafka = Side("kafka", self.folder, port + 200, more)
+        self.ours = Side("klamm", self.folder, port, more)
         self.both = (self.kafka, self.ours)
 
     def __enter__(self):
