@@ -20,7 +20,7 @@ from compare import Normal, differences
 from generate import Exchange
 from known import is_known
 from messages import MESSAGES, decode_response, encode_request
-from sides import Sides, Trouble, poll
+from sides import Sides, Trouble, poll, resolved
 from talk import MORE, SCENARIOS, Talk
 from world import World
 
@@ -171,7 +171,7 @@ class Judge:
         if self.options.verbose:
             print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
         for difference in differences(kafka, ours)[:1]:
-            rule = is_known(exchange, difference)
+            rule = is_known(exchange, resolved(exchange.asked, self.sides.kafka.known), difference)
             if rule:
                 self.known[f"{rule}: {exchange.api}: {difference[0]}"] += 1
                 if self.options.known:

@@ -230,16 +230,16 @@ KNOWN = {
 class Difference:
     """What a rule may look at: the request, and where the answers differ first."""
 
-    def __init__(self, exchange, difference):
-        self.api, self.version, self.asked = exchange.api, exchange.version, exchange.asked
+    def __init__(self, exchange, asked, difference):
+        self.api, self.version, self.asked = exchange.api, exchange.version, asked
         self.path, self.kafka, self.ours = difference
 
 
-def is_known(exchange, difference):
-    """The name of the rule by which a difference is meant, or None."""
-    if exchange.asked is None:
+def is_known(exchange, asked, difference):
+    """The name of the rule by which a difference is meant, or None. `asked` is what Kafka was asked for."""
+    if asked is None:
         return None
-    d = Difference(exchange, difference)
+    d = Difference(exchange, asked, difference)
     for rule, *paths in KNOWN.get(d.api, ()):
         if d.path in paths and rule(d):
             return rule.__name__
