@@ -1,5 +1,6 @@
 """The cluster under test, through deploy/cluster, and the load on it, through klamm-load."""
 
+import glob
 import json
 import os
 import signal
@@ -252,6 +253,18 @@ def read_topic(cluster, topic, partitions=1):
     return done.stdout.splitlines()
 
 
+def segments(cluster, number, topic, partition):
+    return sorted(glob.glob(os.path.join(cluster.dir, f"broker-{number}", f"{topic}-{partition}", "*.log")))
+
+
+def replica_bytes(cluster, number, topic, partition):
+    content = b""
+    for path in segments(cluster, number, topic, partition):
+        with open(path, "rb") as f:
+            content += f.read()
+    return content
+
+
 class Load:
     """An idempotent acks=all producer that runs through a test, and the comparison at its end."""
 
@@ -315,6 +328,11 @@ class Load:
         self.sums = json.loads(out)
         return self.sums
 
+    def epochs(self, partition, offset):
+        """Of the producer and of the leader, as the broker has them on its disk that leads the partition."""
+        leader = self.cluster.leader(self.topic, partition)
+        return checker.epochs_at(replica_bytes(self.cluster, leader, self.topic, partition), offset)
+
     def check(self):
         """Reads everything back and compares; returns the verdict, which has no faults. Sets ends: {partition: offset
         behind its last record}."""
@@ -325,7 +343,7 @@ class Load:
             partition, offset, _ = line.split()
             self.ends[int(partition)] = int(offset) + 1
         with open(self.log, encoding="utf-8") as log:
-            verdict = checker.compare(log, lines, sums["sent"])
+            verdict = checker.compare(log, lines, sums["sent"], self.epochs)
         assert not verdict.faults(), str(verdict)
         assert verdict.acked == sums["acked"] > 0
         print(f"{self.topic}: {verdict}, longest wait {sums['longest_wait_ms']} ms")

@@ -1,28 +1,15 @@
 """Log dirs after kill -9 of every broker at random moments under load."""
 
-import glob
 import os
 import random
 import subprocess
 
 import pytest
 
-from cluster import IMPL, ROOT, Cluster, Load
+from cluster import IMPL, ROOT, Cluster, Load, replica_bytes, segments
 
 SETS = ("min.insync.replicas=2", "log.segment.bytes=1048576")
 PARTITIONS = 4
-
-
-def segments(cluster, number, topic, partition):
-    return sorted(glob.glob(os.path.join(cluster.dir, f"broker-{number}", f"{topic}-{partition}", "*.log")))
-
-
-def replica_bytes(cluster, number, topic, partition):
-    content = b""
-    for path in segments(cluster, number, topic, partition):
-        with open(path, "rb") as f:
-            content += f.read()
-    return content
 
 
 def check_replicas_equal(cluster, topic):

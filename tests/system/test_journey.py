@@ -8,10 +8,9 @@ import subprocess
 
 import pytest
 
-from cluster import ROOT, Load, poll, read_topic
+from cluster import ROOT, Load, poll, read_topic, replica_bytes
 from fixtures import finish, new_directory
 from mixed import KAFKA, KLAMM, Mixed, java_member, kafka_libs
-from test_disk import replica_bytes
 
 from group import Group  # found by mixed
 

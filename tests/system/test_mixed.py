@@ -9,10 +9,9 @@ import os
 
 import pytest
 
-from cluster import Load, poll, read_topic
+from cluster import Load, poll, read_topic, replica_bytes
 from fixtures import finish, new_directory
 from mixed import KAFKA, KLAMM, Mixed, java_member, kafka_libs
-from test_disk import replica_bytes
 from test_reassign import wait_arrived, write_plan
 
 from group import Group  # found by mixed
