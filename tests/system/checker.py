@@ -19,13 +19,15 @@ class Verdict:
     def __init__(self):
         self.lost, self.duplicated, self.reordered, self.moved, self.foreign = [], [], [], [], []
         self.acked = self.failed = self.read = self.anew = 0
+        self.reasons = {}  # {error: how many records failed with it}
 
     def faults(self):
         kinds = vars(self).items()
         return {k: len(v) for k, v in kinds if isinstance(v, list) and v}
 
     def __str__(self):
-        out = [f"acknowledged {self.acked}, failed {self.failed}, read {self.read}"]
+        why = "".join(f" {error}: {count}" for error, count in self.reasons.items())
+        out = [f"acknowledged {self.acked}, failed {self.failed}{why}, read {self.read}"]
         if self.anew:
             out.append(f"{self.anew} written anew by the producer")
         for kind, found in vars(self).items():
@@ -35,14 +37,14 @@ class Verdict:
 
 
 def parse_log(lines):
-    """klamm-load's log: ({(partition, seq): offset}, number of failed records)."""
-    acked, failed = {}, 0
+    """klamm-load's log: ({(partition, seq): offset}, {error: number of failed records})."""
+    acked, failed = {}, {}
     for line in lines:
         kind, partition, seq, rest = line.split()
         if kind == "A":
             acked[int(partition), int(seq)] = int(rest)
         else:
-            failed += 1
+            failed[rest] = failed.get(rest, 0) + 1
     return acked, failed
 
 
@@ -67,7 +69,7 @@ def compare(log_lines, read_lines, sent, epochs=lambda partition, offset: None):
     """log_lines: klamm-load produce's log; read_lines: klamm-load read's output; sent: records a producer made;
     epochs: epochs_at() in that partition, asked of records that are there twice."""
     verdict = Verdict()
-    acked, verdict.failed = parse_log(log_lines)
+    acked, verdict.reasons = parse_log(log_lines)
     seen, last, anew, epoch = {}, {}, set(), {}
     for line in read_lines:
         partition, offset, value = line.split()
@@ -94,5 +96,5 @@ def compare(log_lines, read_lines, sent, epochs=lambda partition, offset: None):
             verdict.lost.append(f"{partition}/{seq}@{offset}")
         elif seen[partition, seq] != offset and (offset >= 0 or (partition, seq) in anew):
             verdict.moved.append(f"{partition}/{seq}@{offset} now @{seen[partition, seq]}")
-    verdict.acked, verdict.anew = len(acked), len(anew)
+    verdict.acked, verdict.failed, verdict.anew = len(acked), sum(verdict.reasons.values()), len(anew)
     return verdict

@@ -12,6 +12,7 @@ def test_a_whole_log_has_no_faults():
     verdict = compare(LOG, READ, 3)
     assert not verdict.faults()
     assert (verdict.acked, verdict.failed, verdict.read) == (3, 1, 3)
+    assert str(verdict) == "acknowledged 3, failed 1 _TIMED_OUT: 1, read 3"
 
 
 def test_a_failed_record_may_be_there():
