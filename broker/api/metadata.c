@@ -10,6 +10,7 @@
 #include "broker/meta/topic_admin.h"
 #include "broker/meta/topic_names.h"
 #include "broker/request/seen.h"
+#include "broker/storage/log_manager.h"
 #include "common/base/err.h"
 
 /* Without access control everything that a resource knows is allowed: a bit per operation
@@ -148,14 +149,34 @@ static void fill_brokers(struct answer *an)
     resp->controller_id = metadata_controller(an->snapshot);
 }
 
+static bool find_any(struct log *log UNUSED, void *ctx)
+{
+    *(bool *)ctx = true;
+    return false;
+}
+
+/* Logs without a word of their topics: it is to come, or the topics are gone. */
+static bool has_untold_logs(const struct answer *an)
+{
+    enum { PATIENCE_MS = 60000 }; /* from the start; then there are no topics, as Kafka says */
+    const struct broker *b = an->b;
+    bool found = false;
+
+    if (!metadata_has_heard_of_topics(an->snapshot) &&
+        clock_mono_ms(b->clock) - b->start_ms < PATIENCE_MS)
+        log_manager_each(b->logs, find_any, &found);
+    return found;
+}
+
 /*
- * No controller has told this broker anything since it started. Apache Kafka then says that there
+ * No controller has told this broker of topics since it started. Apache Kafka then says that there
  * is no such topic, or that it cannot be made, which some clients believe: they fail what they have
- * to send. That a leader is not known yet is as true, and they all wait.
+ * to send. That a leader is not known yet is as true, and they all wait. A controller that takes
+ * over says first who is alive, and nothing else; that there are topics is seen by the logs then.
  */
 static bool knows_nothing(const struct answer *an)
 {
-    return metadata_broker_count(an->snapshot) == 0;
+    return metadata_broker_count(an->snapshot) == 0 || has_untold_logs(an);
 }
 
 static bool may_auto_create(const struct answer *an)

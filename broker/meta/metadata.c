@@ -17,6 +17,7 @@ struct metadata_snapshot {
     struct topic_map by_id;
     struct meta_broker *brokers; /* by id; they and their texts live in the arena */
     int32_t broker_count;
+    bool has_heard_of_topics;
     struct arena arena;
 };
 
@@ -152,6 +153,11 @@ const struct meta_broker *metadata_broker_at(const struct metadata_snapshot *s, 
 int32_t metadata_topic_count(const struct metadata_snapshot *s)
 {
     return s->by_name.count;
+}
+
+bool metadata_has_heard_of_topics(const struct metadata_snapshot *s)
+{
+    return s->has_heard_of_topics;
 }
 
 void metadata_each_topic(const struct metadata_snapshot *s, meta_topic_fn each, void *ctx)
@@ -379,6 +385,7 @@ void metadata_update(struct metadata *m, const struct update_metadata_request *r
     s->by_name = topic_map_share(&m->current->by_name);
     s->by_id = topic_map_share(&m->current->by_id);
     s->controller = req->controller_id;
+    s->has_heard_of_topics = m->current->has_heard_of_topics || count;
     set_brokers(s, req);
     for (int32_t from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && str_eq(changes[to].topic, changes[from].topic);)

@@ -75,5 +75,7 @@ int32_t metadata_broker_count(const struct metadata_snapshot *s);
 const struct meta_broker *metadata_broker_at(const struct metadata_snapshot *s, int32_t i);
 /* Every topic, in no particular order; stops when each() returns false. */
 int32_t metadata_topic_count(const struct metadata_snapshot *s);
+/* Whether any topic has been told of since this broker started, though it may be gone. */
+bool metadata_has_heard_of_topics(const struct metadata_snapshot *s);
 typedef bool (*meta_topic_fn)(const struct meta_topic *t, void *ctx);
 void metadata_each_topic(const struct metadata_snapshot *s, meta_topic_fn each, void *ctx);

@@ -39,6 +39,7 @@ struct broker {
     struct metadata_waits *waits;     /* broker/meta/metadata_waits.h */
     struct group_manager *groups;     /* broker/group/group_manager.h */
     int32_t broker_id;
+    int64_t start_ms;    /* of the monotonic clock: when it began */
     struct workq *workq; /* ZooKeeper and other blocking work of requests */
     struct reactor_pool *reactors;
     char *cluster_id;

@@ -559,6 +559,7 @@ static int start_parts(struct server *s, struct strbuf *why)
         return r;
     s->broker.cluster_id = s->identity.cluster_id;
     s->broker.broker_id = s->identity.broker_id;
+    s->broker.start_ms = clock_mono_ms(s->broker.clock);
     make_registration(s);
     s->broker.waits = metadata_waits_new(s->broker.metadata);
     s->broker.topics = topic_admin_new(&(struct topic_admin_opts){
