@@ -1,5 +1,6 @@
 """Clusters of Apache Kafka 3.9 and of ours at once: each broker is of either, and may become the other."""
 
+import itertools
 import json
 import os
 import re
@@ -16,6 +17,8 @@ KAFKA, KLAMM = "kafka", "klamm"
 # An error as we write it, "[when] ERROR [thread]", and what is not a cluster's daily trouble in Kafka's log.
 OURS = re.compile(r"\] (ERROR|FATAL) \[[a-z][a-z-]*[0-9]*\]")
 KAFKAS = re.compile(r"\bFATAL\b|: Error due to|[Uu]ncaught|[Uu]nexpected|java\.lang\.[A-Za-z]*(Error|IllegalState)")
+# After that in the next line it is: below 2.7 a leader that was asleep learns by writing the ISR that its session is over.
+KAFKA_SLEPT = re.compile(r"^\S*[.$](SessionExpired|ZooKeeperClientExpired)Exception\b")
 
 
 def kafka_libs():
@@ -36,6 +39,12 @@ def java_member(libs):
     return ["java", "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
             f"-Dlog4j.configuration=file:{ROOT}/deploy/local/kafka-log4j.properties", "-cp", f"{build}:{libs}/*",
             "JavaMember"]
+
+
+def complaints_in(lines, impl):
+    """impl: what the broker is now, whose log may begin with that of the other kind."""
+    return [line for line, then in itertools.pairwise([*lines, ""])
+            if OURS.search(line) or impl == KAFKA and KAFKAS.search(line) and not KAFKA_SLEPT.search(then)]
 
 
 class Mixed(Cluster):
@@ -104,6 +113,5 @@ class Mixed(Cluster):
         found = []
         for number, impl in self.impls.items():
             with open(os.path.join(self.dir, f"broker-{number}.log"), encoding="utf-8", errors="replace") as f:
-                found += [f"broker {number}: {line.strip()}" for line in f
-                          if OURS.search(line) or impl == KAFKA and KAFKAS.search(line)]
+                found += [f"broker {number}: {line.strip()}" for line in complaints_in(f, impl)]
         return found

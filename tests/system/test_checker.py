@@ -1,8 +1,9 @@
-"""The checker itself: each kind of fault is found, and a whole log has none."""
+"""The checker itself: each kind of fault is found, and a whole log has none; so are complaints in the logs of brokers."""
 
 import struct
 
 from checker import compare, epochs_at
+from mixed import KAFKA, KLAMM, complaints_in
 
 LOG = ["A 0 0 0", "A 0 1 1", "A 1 0 0", "F 0 2 _TIMED_OUT"]
 READ = ["0 0 0:0:", "0 1 0:1:", "1 0 1:0:"]
@@ -84,3 +85,18 @@ def test_epochs_are_those_of_the_batch():
     log = batch(5, 3, 6, 0) + batch(8, 1, 7, 1)
     assert [epochs_at(log, offset) for offset in (4, 5, 7, 8, 9)] == [None, (0, 6), (0, 6), (1, 7), None]
     assert epochs_at(log[:-60], 8) is None
+
+
+OURS = "[2026-11-30 17:32:54,233] ERROR [keeper] it broke"
+KAFKAS = "[2026-11-30 17:32:54,233] ERROR Uncaught exception in scheduled task 'isr-expiration' (...KafkaScheduler)"
+SLEPT = "org.apache.zookeeper.KeeperException$SessionExpiredException: KeeperErrorCode = Session expired for /a"
+
+
+def test_complaints_are_found():
+    assert complaints_in([OURS, "WARN", KAFKAS, "java.lang.X", KAFKAS], KAFKA) == [OURS, KAFKAS, KAFKAS]
+    assert complaints_in([OURS, KAFKAS], KLAMM) == [OURS]
+
+
+def test_that_kafka_slept_is_no_complaint():
+    assert not complaints_in([KAFKAS, SLEPT, "\tat kafka.zk.KafkaZkClient.conditionalUpdatePath", "INFO"], KAFKA)
+    assert complaints_in([KAFKAS, "\tat x", SLEPT], KAFKA) == [KAFKAS]
