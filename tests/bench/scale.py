@@ -4,6 +4,7 @@ A failover is timed from the moment at which ZooKeeper lets go of the dead broke
 and no merit of either) until each broker that is left names a living leader of every partition, and a controller.
 """
 
+import os
 import signal
 import subprocess
 import time
@@ -52,8 +53,11 @@ class Partitions:
 
     def _spread(self, side):
         """Preferred replicas lead again, so that the next one to die leads a third of all."""
+        patient = os.path.join(side.dir, "patient.properties")
+        with open(patient, "w", encoding="utf-8") as f:
+            f.write(f"request.timeout.ms={starts.PATIENCE}000\ndefault.api.timeout.ms={starts.PATIENCE}000\n")
         done = subprocess.run([f"{ROOT}/build/release/klamm", "elect", "--bootstrap-server", side.bootstrap(),
-                               "--election-type", "preferred", "--all-topic-partitions"],
+                               "--election-type", "preferred", "--all-topic-partitions", "--command-config", patient],
                               capture_output=True, text=True, check=False, timeout=starts.PATIENCE)
         if done.returncode != 0:
             raise RuntimeError(f"{side.name}: klamm elect: {(done.stdout + done.stderr)[-500:]}")
