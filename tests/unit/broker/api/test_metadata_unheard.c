@@ -73,6 +73,7 @@ static void make_log(const char *topic)
 
     ck_assert_int_eq(log_manager_create(one.logs, &opts, &log), 0);
     log_put(log);
+    topic_conf_unref(opts.conf);
 }
 
 static void tell_of(const char *topic, int32_t leader)
