@@ -149,23 +149,14 @@ static void fill_brokers(struct answer *an)
     resp->controller_id = metadata_controller(an->snapshot);
 }
 
-static bool find_any(struct log *log UNUSED, void *ctx)
-{
-    *(bool *)ctx = true;
-    return false;
-}
-
 /* Logs without a word of their topics: it is to come, or the topics are gone. */
 static bool has_untold_logs(const struct answer *an)
 {
     enum { PATIENCE_MS = 60000 }; /* from the start; then there are no topics, as Kafka says */
     const struct broker *b = an->b;
-    bool found = false;
 
-    if (!metadata_has_heard_of_topics(an->snapshot) &&
-        clock_mono_ms(b->clock) - b->start_ms < PATIENCE_MS)
-        log_manager_each(b->logs, find_any, &found);
-    return found;
+    return !metadata_has_heard_of_topics(an->snapshot) &&
+           clock_mono_ms(b->clock) - b->start_ms < PATIENCE_MS && !log_manager_is_empty(b->logs);
 }
 
 /*

@@ -279,6 +279,12 @@ void manager_put_all(struct log **logs, size_t count)
     free(logs);
 }
 
+bool log_manager_is_empty(struct log_manager *m)
+{
+    LOCK_SCOPE(&m->lock);
+    return !m->logs && !m->futures;
+}
+
 void log_manager_each(struct log_manager *m, bool (*each)(struct log *log, void *ctx), void *ctx)
 {
     size_t count;

@@ -115,6 +115,8 @@ int64_t log_manager_checkpointed_hw(struct log_manager *m, struct str topic, int
 /* From the first LeaderAndIsr on the keeper also writes replication-offset-checkpoint
  * (controller.md B8). */
 void log_manager_enable_hw_checkpoints(struct log_manager *m);
+/* Without a reference to each: cheap. */
+bool log_manager_is_empty(struct log_manager *m);
 /* Future logs too. */
 void log_manager_each(struct log_manager *m, bool (*each)(struct log *log, void *ctx), void *ctx);
 

@@ -285,6 +285,22 @@ START_TEST(the_same_partition_in_two_dirs_stops_the_start)
 }
 END_TEST
 
+START_TEST(it_is_empty_without_logs)
+{
+    bench_init(2);
+    start();
+    ck_assert(log_manager_is_empty(b.m));
+    log_put(create("t", 0));
+    ck_assert(!log_manager_is_empty(b.m));
+    stop();
+    start();
+    ck_assert(!log_manager_is_empty(b.m));
+    ck_assert_int_eq(log_manager_delete(b.m, STR("t"), 0), 0);
+    ck_assert(log_manager_is_empty(b.m));
+    bench_deinit();
+}
+END_TEST
+
 START_TEST(a_deleted_log_is_renamed_and_its_name_is_free)
 {
     bench_init(1);
@@ -514,7 +530,7 @@ END_TEST
 TEST_MAIN("broker/storage/log_manager", logs_come_back_after_a_clean_stop,
           logs_come_back_after_a_kill, a_crash_while_loading_is_no_clean_stop,
           a_watermark_that_nobody_set_is_kept_in_its_checkpoint, logs_are_spread_over_the_dirs,
-          the_same_partition_in_two_dirs_stops_the_start,
+          the_same_partition_in_two_dirs_stops_the_start, it_is_empty_without_logs,
           a_deleted_log_is_renamed_and_its_name_is_free,
           deleted_directories_found_at_start_are_removed,
           a_failed_dir_takes_its_logs_offline_and_the_others_go_on,
