@@ -232,6 +232,18 @@ def shell_visible(answer, world):
     return code, [line for line in text.splitlines() if line], told[:1] + told[-1:]
 
 
+def wait_catches(pid, number):
+    """Until a process has a handler for a signal."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+            caught = int(re.search(r"SigCgt:\s*(\w+)", f.read())[1], 16)
+        if caught >> (number - 1) & 1:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"process {pid} has no handler for signal {number}")
+
+
 class Check:
     def __init__(self, kafkas, folder, bootstrap, zookeeper, verbose):
         self.kafkas, self.folder, self.bootstrap, self.zookeeper = kafkas, folder, bootstrap, zookeeper
@@ -346,7 +358,7 @@ class OurOwn:
         started = subprocess.Popen([topics_cli.KLAMM, "delete-records", "-b", self.check.bootstrap, "-f", plan, "-o",
                                     "json", "--command-config", config], stdout=subprocess.PIPE, text=True,
                                    stderr=subprocess.PIPE)
-        time.sleep(0.5)
+        wait_catches(started.pid, signal.SIGINT)
         started.send_signal(signal.SIGINT)
         out, err = started.communicate(timeout=60)
         subprocess.run([*self.cluster, "resume", "3", "--dir", f"{self.folder}/cluster"], check=True,
