@@ -141,6 +141,8 @@ static int decode_v1(const json_t *root, struct arena *a, struct node_why *why,
         return r;
     if (!str_eqz(c.type, "topics") && !str_eqz(c.type, "clients"))
         return node_wrong(why, "\"entity_type\" is neither topics nor clients");
+    if (c.name.len == 0)
+        return node_wrong(why, "\"entity_name\" is empty");
     *ret = c;
     return 0;
 }

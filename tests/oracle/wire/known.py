@@ -203,6 +203,7 @@ KNOWN = {
     "DescribeClientQuotas": ((empty_match, ERROR), (nul, "error_message")),
     "DescribeConfigs": ((version_in_full, "results.configs.value", "results.configs.synonyms.value"), (kraft, "results.configs"), (loggers, "results.configs"), (documentation, "results.configs.documentation"),
                         (nul, "results.error_message"), (no_text, "results.error_message")),
+    "ConsumerGroupDescribe": ((named_twice, "groups"),),
     "DescribeGroups": ((named_twice, "groups"),),
     "DescribeProducers": ((expired_producer, "topics.partitions.active_producers"), (nul, "topics.partitions.error_message"),
                           (no_text, "topics.partitions.error_message")),

@@ -94,6 +94,7 @@ START_TEST(bad_notifications_are_told_from_foreign_ones)
         "{\"version\":2,\"entity_path\":\"topics/\"}",
         "{\"version\":2,\"entity_path\":\"planets/t\"}",
         "{\"version\":1,\"entity_type\":\"users\",\"entity_name\":\"t\"}",
+        "{\"version\":1,\"entity_type\":\"topics\",\"entity_name\":\"\"}",
     };
     struct node_config_change c;
 
