@@ -190,6 +190,7 @@ START_TEST(what_is_spelled_alike_is_named)
 {
     expect_send_wrong("--tpoic t", "'--tpoic'\n\nDid you mean:\n\t--topic\n");
     expect_send_wrong("--ile t", "\nDid you mean:\n\t--file\n");
+    expect_send_wrong("--xxxtopic t", "\nDid you mean:\n\t--topic\n");
     expect_wrong("-b x drp", "\nDid you mean:\n\tdrop\n");
     ck_assert_int_eq(send("--entirely-else"), TOOL_FAILED);
     ck_assert_ptr_null(strstr(said, "Did you"));
