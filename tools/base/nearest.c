@@ -21,7 +21,8 @@ int edit_distance(struct str from, struct str to, const struct edit_costs *costs
             if (i > 1 && j > 1 && !same && from.p[i - 1] == to.p[j - 2] &&
                 from.p[i - 2] == to.p[j - 1])
                 row[j] = MIN(row[j], second[j - 2] + costs->swap);
-            row[j] = MIN(row[j], MIN(above[j] + costs->leave_out, row[j - 1] + costs->insert));
+            row[j] = MIN(row[j], above[j] + costs->leave_out);
+            row[j] = MIN(row[j], row[j - 1] + costs->insert);
         }
     }
     return rows[from.len % 3][to.len];
