@@ -7,6 +7,7 @@
 #include "tools/base/args.h"
 
 #include "common/base/mem.h"
+#include "tools/base/java.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -160,16 +161,34 @@ static const char *wanted_type(const struct opt_spec *spec, struct str value)
     if (spec->flags & OPT_LONG)
         return str_to_i64(value, INT64_MIN, INT64_MAX, &n) < 0 ? "Long" : NULL;
     if (spec->flags & OPT_DOUBLE)
-        return str_to_double(value, &v) < 0 ? "Double" : NULL;
+        return java_parse_double(value, &v) < 0 ? "Double" : NULL;
     return NULL;
 }
 
-static bool is_choice(const char *choices, const char *value)
+/* "Integer (For input string: "x")"; of no double Java tells what is left without blanks. */
+static void add_no_number(const struct opt_spec *spec, const char *type, struct str value,
+                          struct strbuf *ret)
 {
-    struct str rest = str_of(choices), one;
+    bool is_double = spec->flags & OPT_DOUBLE;
+    struct str text = is_double ? java_trim(value) : value;
+
+    if (is_double && text.len == 0)
+        strbuf_addf(ret, "%s (empty String)", type);
+    else
+        strbuf_addf(ret, "%s (For input string: \"%.*s\")", type, STR_ARG(text));
+}
+
+/* Numbers are compared as such: "+1" is 1. */
+static bool is_choice(const struct opt_spec *spec, struct str value)
+{
+    struct str rest = str_of(spec->choices), one;
+    int64_t known, given;
 
     while (str_split(&rest, ',', &one)) {
-        if (str_eqz(one, value))
+        if (str_eq(one, value))
+            return true;
+        if ((spec->flags & OPT_INT) && str_to_i64(one, INT32_MIN, INT32_MAX, &known) == 0 &&
+            str_to_i64(value, INT32_MIN, INT32_MAX, &given) == 0 && known == given)
             return true;
     }
     return false;
@@ -181,14 +200,11 @@ static int add_value(const struct part *part, int id, const char *value)
     const char *type = wanted_type(spec, str_of(value));
 
     if (type) {
-        strbuf_addf(blame(part, id), ": could not convert '%s' to %s ", value, type);
-        if (!value[0] && (spec->flags & OPT_DOUBLE))
-            strbuf_addz(part->p->why, "(empty String)"); /* Java's words differ from type to type */
-        else
-            strbuf_addf(part->p->why, "(For input string: \"%s\")", value);
+        strbuf_addf(blame(part, id), ": could not convert '%s' to ", value);
+        add_no_number(spec, type, str_of(value), part->p->why);
         return -EINVAL;
     }
-    if (spec->choices && !is_choice(spec->choices, value)) {
+    if (spec->choices && !is_choice(spec, str_of(value))) {
         strbuf_addf(blame(part, id), ": invalid choice: '%s' (choose from {%s})", value,
                     spec->choices);
         return -EINVAL;

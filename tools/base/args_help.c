@@ -278,7 +278,8 @@ struct near {
 
 static void try_name(struct near *n, const char *name)
 {
-    static const struct edit_costs costs = {.change = 2, .insert = 1, .leave_out = 4, .swap = 0};
+    static const struct edit_costs costs = {
+        .change = 2, .insert = 1, .leave_out = 4, .swap = 0, .leave_first = 1};
     struct str known = str_of(name);
     int d = str_starts_with(known, n->word) ? 0 : edit_distance(n->word, known, &costs);
 

@@ -14,14 +14,15 @@ int edit_distance(struct str from, struct str to, const struct edit_costs *costs
     for (size_t i = 1; i <= from.len; i++) {
         int *row = rows[i % 3];
         const int *above = rows[(i - 1) % 3], *second = rows[(i - 2) % 3];
-        row[0] = (int)i * costs->leave_out;
+        row[0] = (int)i * costs->leave_first;
         for (size_t j = 1; j <= to.len; j++) {
             bool same = from.p[i - 1] == to.p[j - 1];
             row[j] = above[j - 1] + (same ? 0 : costs->change);
             if (i > 1 && j > 1 && !same && from.p[i - 1] == to.p[j - 2] &&
                 from.p[i - 2] == to.p[j - 1])
                 row[j] = MIN(row[j], second[j - 2] + costs->swap);
-            row[j] = MIN(row[j], MIN(above[j] + costs->leave_out, row[j - 1] + costs->insert));
+            row[j] = MIN(row[j], above[j] + costs->leave_out);
+            row[j] = MIN(row[j], row[j - 1] + costs->insert);
         }
     }
     return rows[from.len % 3][to.len];
@@ -34,7 +35,7 @@ struct nearest nearest_to(struct str name)
 
 void nearest_try(struct nearest *n, const char *known)
 {
-    static const struct edit_costs costs = {1, 1, 1, 1};
+    static const struct edit_costs costs = {1, 1, 1, 1, 1};
     int d = edit_distance(n->name, str_of(known), &costs);
 
     if (d <= n->least) {

@@ -20,6 +20,7 @@ struct nearest {
 /* What it costs to make one word into another, letter by letter. */
 struct edit_costs {
     int change, insert, leave_out, swap; /* swap: of two neighbours */
+    int leave_first;                     /* leave_out, of letters in front of all others */
 };
 
 enum { EDIT_FAR = 1 << 20 }; /* of words of more than 64 letters */

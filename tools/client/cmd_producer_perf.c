@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/mem.h"
 #include "tools/base/args.h"
+#include "tools/base/java.h"
 #include "tools/base/java_text.h"
 #include "tools/client/perf_metrics.h"
 #include "tools/client/perf_stats.h"
@@ -224,7 +225,7 @@ static int read_numbers(struct perf *p, const struct opts *o, struct strbuf *why
 
     p->records = args_int(o, NUM_RECORDS, 0);
     p->transaction_ms = args_int(o, TRANSACTION_DURATION, 0);
-    if (str_to_double(str_of(args_text(o, THROUGHPUT)), &throughput) == 0)
+    if (java_parse_double(str_of(args_text(o, THROUGHPUT)), &throughput) == 0)
         /* none a second: for ever, as with Kafka; that is until a signal */
         p->producer.rate = throughput > 0 ? throughput : throughput == 0 ? 1e-9 : 0;
     if (p->records < 1 || p->records > INT64_C(1) << 40) {

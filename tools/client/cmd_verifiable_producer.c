@@ -118,9 +118,10 @@ static void on_wait(struct producer *p)
 /* -EINVAL with what argparse4j says; -ENOEXEC for a setting that is no good. */
 static int prepare(struct verifiable *v, const struct opts *o, struct strbuf *why)
 {
-    const char *file = args_text(o, PRODUCER_CONFIG), *acks = args_text(o, ACKS);
+    const char *file = args_text(o, PRODUCER_CONFIG);
     const char *bootstrap = args_text(o, opts_has(o, BOOTSTRAP) ? BOOTSTRAP : BROKER_LIST);
     CLEANUP(props_deinit) struct props from_file = {0};
+    char acks[16];
 
     v->producer.topic = args_text(o, TOPIC);
     v->max = args_int(o, MAX_MESSAGES, -1);
@@ -132,7 +133,8 @@ static int prepare(struct verifiable *v, const struct opts *o, struct strbuf *wh
     if (file && rd_load_props(&from_file, file, why) < 0)
         return -EINVAL;
     props_set(&v->props, "bootstrap.servers", bootstrap);
-    props_set(&v->props, "acks", acks ? acks : "-1");
+    snprintf(acks, sizeof acks, "%d", (int)args_int(o, ACKS, -1)); /* of "+1" too */
+    props_set(&v->props, "acks", acks);
     props_set(&v->props, "retries", "0");
     for (size_t i = 0; i < from_file.count; i++) /* the file wins */
         props_set(&v->props, from_file.v[i].key, from_file.v[i].value);

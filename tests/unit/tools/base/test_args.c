@@ -162,6 +162,34 @@ START_TEST(a_tool_without_commands_has_flags_and_values)
 }
 END_TEST
 
+static void expect_rate(const char *line, bool is_good)
+{
+    if ((send(line) == -1) != is_good)
+        ck_abort_msg("%s\n%s", line, said);
+}
+
+START_TEST(numbers_are_java_s)
+{
+    static const char *const good[] = {"1d", "1e400", "\t5", "5\t", "NaN", "-Infinity", "0x1p3"};
+    static const char *const bad[] = {"inf", "nan", "0x10", "1_0", "1L", "5x"};
+    char line[64];
+
+    for (size_t i = 0; i < ARRAY_LEN(good); i++) {
+        snprintf(line, sizeof line, GOOD "--rate=%s", good[i]);
+        expect_rate(line, true);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        snprintf(line, sizeof line, GOOD "--rate=%s", bad[i]);
+        expect_rate(line, false);
+    }
+    expect_send_wrong("--rate=\tx\t", "string: \"x\")\n");
+    expect_send_wrong("--rate=\t", "(empty\nString)\n");
+    ck_assert_int_eq(send(GOOD "--acks +01"), -1);
+    ck_assert_int_eq(args_int(&args.root, ACKS, 9), 1);
+    expect_send_wrong(GOOD "--acks +2", "invalid choice: '+2' (choose from {0,1,-1})\n");
+}
+END_TEST
+
 START_TEST(mistakes_without_commands)
 {
     expect_send_wrong("--quiet", "error: argument --count is required\n");
@@ -190,6 +218,7 @@ START_TEST(what_is_spelled_alike_is_named)
 {
     expect_send_wrong("--tpoic t", "'--tpoic'\n\nDid you mean:\n\t--topic\n");
     expect_send_wrong("--ile t", "\nDid you mean:\n\t--file\n");
+    expect_send_wrong("--xxxtopic t", "\nDid you mean:\n\t--topic\n");
     expect_wrong("-b x drp", "\nDid you mean:\n\tdrop\n");
     ck_assert_int_eq(send("--entirely-else"), TOOL_FAILED);
     ck_assert_ptr_null(strstr(said, "Did you"));
@@ -258,6 +287,7 @@ END_TEST
 
 TEST_MAIN("tools/base/args", values_are_found_on_both_sides,
           names_are_cut_short_and_the_last_value_counts, mistakes_are_told_in_argparse4j_s_words,
-          a_tool_without_commands_has_flags_and_values, mistakes_without_commands,
-          what_is_spelled_alike_is_named, help_of_a_tool_without_commands,
-          help_has_straight_margins, our_own_takes_flags_anywhere_and_says_one_line)
+          a_tool_without_commands_has_flags_and_values, numbers_are_java_s,
+          mistakes_without_commands, what_is_spelled_alike_is_named,
+          help_of_a_tool_without_commands, help_has_straight_margins,
+          our_own_takes_flags_anywhere_and_says_one_line)

@@ -32,7 +32,8 @@ END_TEST
 
 START_TEST(a_distance_is_the_cheapest_way)
 {
-    static const struct edit_costs costs = {.change = 5, .insert = 1, .leave_out = 4, .swap = 2};
+    static const struct edit_costs costs = {
+        .change = 5, .insert = 1, .leave_out = 4, .swap = 2, .leave_first = 3};
 
     ck_assert_int_eq(edit_distance(STR("topic"), STR("topic"), &costs), 0);
     ck_assert_int_eq(edit_distance(STR("topi"), STR("topics"), &costs), 2);
@@ -40,6 +41,8 @@ START_TEST(a_distance_is_the_cheapest_way)
     ck_assert_int_eq(edit_distance(STR("tpoic"), STR("topic"), &costs), 2);
     ck_assert_int_eq(edit_distance(STR("tapic"), STR("topic"), &costs), 5);
     ck_assert_int_eq(edit_distance(STR(""), STR("abc"), &costs), 3);
+    ck_assert_int_eq(edit_distance(STR("a-topic"), STR("topic"), &costs), 6);
+    ck_assert_int_eq(edit_distance(STR("abc"), STR(""), &costs), 9);
 }
 END_TEST
 
