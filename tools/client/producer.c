@@ -128,7 +128,8 @@ void producer_keep_rate(struct producer *p)
 {
     if (p->rate <= 0)
         return;
-    int64_t due = p->start_us + (int64_t)((double)p->sent * 1e6 / p->rate), left;
+    double never_us = 1e15, after_us = (double)p->sent * 1e6 / p->rate;
+    int64_t due = p->start_us + (int64_t)MIN(after_us, never_us), left;
 
     while ((left = due - clock_mono_us(&clock_system)) > 0 && !rd_stopped) {
         rd_kafka_poll(p->rd.rk, (int)MIN(left / 1000, (int64_t)100));

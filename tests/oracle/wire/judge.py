@@ -157,7 +157,8 @@ class Judge:
         if exchange.api == "Produce":
             time.sleep(0.001)  # or two batches may have the same time of the broker, and the first of them is the latest
         if exchange.api == "JoinGroup" and self.names and raw[0] not in ("closed", "no answer"):
-            time.sleep(0.08)  # who does not go on to synchronise is put out of the group
+            time.sleep(0.08)  # who does not go on to synchronise is put out of the group, of each at its own pace
+            self.settle()
         return answers
 
     def compare_raw(self, exchange, raw, where):
