@@ -178,7 +178,7 @@ static void time_out(struct creation *cr, const struct metadata_snapshot *s)
         struct str name = t->name;
         struct_init(&create_topics_response_topic_desc, t);
         t->name = name;
-        t->error_code = REQUEST_TIMED_OUT;
+        set_error(t, REQUEST_TIMED_OUT, STR_NULL);
     }
 }
 

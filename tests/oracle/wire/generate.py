@@ -87,6 +87,36 @@ def has_limits(value):
     return all((k not in LIMITS or LIMITS[k][0] <= v <= LIMITS[k][1]) and has_limits(v) for k, v in value.items())
 
 
+def is_subscription(data):
+    """Whether topics and user data of a consumer's subscription fit into its bytes; that it ends early does not matter."""
+    def take(size, what):
+        nonlocal data
+        if size > len(data):
+            raise ValueError
+        out, data = data[:size], data[size:]
+        return int.from_bytes(out, "big", signed=True) if what == "number" else out
+    try:
+        if len(data) < 6:
+            return True
+        take(2, "number")
+        count = take(4, "number")
+        if count > len(data):
+            return False
+        for _ in range(count):
+            if len(data) < 2:
+                return True
+            take(max(take(2, "number"), 0), "text")
+        return len(data) < 4 or take(4, "number") <= len(data)
+    except ValueError:
+        return False
+
+
+def holds_up_kafka(api, asked):
+    """A subscription that promises more than it has kills Kafka's end of the rebalance: nobody hears of the group again."""
+    return (api == "JoinGroup" and asked is not None and asked.get("protocol_type") == "consumer"
+            and not all(is_subscription(p["metadata"] or b"") for p in asked["protocols"] or ()))
+
+
 def read_back(api, version, body):
     """What damaged bytes ask for; None where they are no request any more."""
     request = MESSAGES[api, "request"]
@@ -131,7 +161,7 @@ class Exchange:
         if self.damage is not None:
             body = damaged(random.Random(self.damage), self.api, body)
             self.asked = read_back(self.api, self.version, body)
-            if not has_limits(self.asked):
+            if not has_limits(self.asked) or holds_up_kafka(self.api, self.asked):
                 return None
         return encode_header(self.api, self.version) + body
 

@@ -20,7 +20,7 @@ from compare import Normal, differences
 from generate import Exchange
 from known import is_known
 from messages import MESSAGES, decode_response, encode_request
-from sides import Sides, Trouble, poll, resolved
+from sides import Sides, Trouble, poll, receive_both, resolved
 from talk import MORE, SCENARIOS, Talk
 from world import World
 
@@ -148,7 +148,7 @@ class Judge:
             side.send(data)
             if not exchange.has_answer():
                 side.send(encode_request("ApiVersions", 0, {}))
-        raw = [side.receive() for side in self.sides.both]
+        raw = receive_both(self.sides.both)
         if not exchange.has_answer():
             raw = [r if isinstance(r, str) else "goes on" for r in raw]
         answers = self.compare_raw(exchange, raw, where)

@@ -20,6 +20,8 @@ SETTINGS = {
     "auto.leader.rebalance.enable": "false", "group.min.session.timeout.ms": 6000, "log.cleaner.enable": "false",
     "max.incremental.fetch.session.cache.slots": 10000, "producer.id.expiration.ms": 0x7FFFFFFF,
 }
+NO_ANSWER = "no answer"
+PATIENCE, LATE = 8, 4  # seconds for an answer; and for one that the other side had meanwhile
 NO_ID = "00000000-0000-0000-0000-000000000000"
 
 
@@ -73,7 +75,7 @@ class Side:
     def connect(self, broker=1):
         if self.peer:
             self.peer.socket.close()
-        self.peer = Peer("127.0.0.1", self.port + broker, 8)
+        self.peer = Peer("127.0.0.1", self.port + broker, PATIENCE)
 
     def send(self, data):
         self.peer.send(data)
@@ -84,6 +86,7 @@ class Side:
             self.connect()
         return answer
 
+
     def ask(self, api, version, body):
         """For preparing: what must succeed on both."""
         self.send(encode_request(api, version, resolved(body, self.known)))
@@ -91,6 +94,19 @@ class Side:
         if isinstance(answer, str):
             raise Trouble(f"{self.impl}: {api} {body}: {answer}")
         return decode_response(api, version, answer)
+
+
+def receive_both(both):
+    """What either answers. The second is waited for behind the first; so the first is looked at again where it had none."""
+    raw = [side.peer.receive() for side in both]
+    if raw[0] == NO_ANSWER != raw[1]:
+        both[0].peer.socket.settimeout(LATE)
+        raw[0] = both[0].peer.receive()
+        both[0].peer.socket.settimeout(PATIENCE)
+    for side, answer in zip(both, raw):
+        if isinstance(answer, str):
+            side.connect()
+    return raw
 
 
 class Sides:

@@ -1,9 +1,10 @@
 /*
- * test_topics.c - DeleteTopics at the controller: what is told of a topic that was asked for by
- * name, by id, by both and by neither
+ * test_topics.c - CreateTopics and DeleteTopics at the controller: what is told of a topic that is
+ * not led in time, or was asked for by name, by id, by both and by neither
  */
 #include "broker/api/handlers.h"
 #include "broker/config/broker_conf.h"
+#include "broker/config/live_conf.h"
 #include "broker/meta/metadata_waits.h"
 #include "broker/meta/topic_admin.h"
 #include "common/base/err.h"
@@ -15,10 +16,23 @@
 struct rig {
     struct fake_cluster f;
     struct clock_fake clock;
-    struct broker_conf conf;
+    struct broker_conf *conf;
+    struct live_conf *live;
     struct broker b;
     struct api_call call;
 };
+
+static struct broker_conf *default_conf(void)
+{
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    struct broker_conf *conf;
+    struct props props = {0};
+    int line;
+
+    ck_assert_int_eq(props_parse(&props, STR("broker.id=1\nzookeeper.connect=z:1\n"), &line), 0);
+    ck_assert_int_eq(broker_conf_from_props(&props, &conf, &why), 0);
+    return conf;
+}
 
 static struct rig *rig_new(void)
 {
@@ -31,14 +45,16 @@ static struct rig *rig_new(void)
     clock_fake_init(&r->clock, 1700000000000);
     ck_assert_int_eq(reactor_new("test", &r->clock.clock, &r->call.reactor), 0);
     ck_assert_int_eq(workq_new("test", 1, &r->b.workq), 0);
-    r->conf.delete_topic_enable = true;
-    r->b.conf = &r->conf;
+    r->conf = default_conf();
+    r->live = live_conf_new(r->conf);
+    r->b.conf = r->conf;
+    r->b.live = r->live;
     r->b.clock = &r->clock.clock;
     r->b.metadata = metadata_new();
     r->b.waits = metadata_waits_new(r->b.metadata);
     r->b.controller = r->f.brokers[1].c;
-    r->b.topics =
-        topic_admin_new(&(struct topic_admin_opts){.zk = r->f.admin, .metadata = r->b.metadata});
+    r->b.topics = topic_admin_new(
+        &(struct topic_admin_opts){.zk = r->f.admin, .metadata = r->b.metadata, .live = r->live});
     r->call.b = &r->b;
     for (size_t i = 0; i < ch->count; i++)
         if (ch->sent[i].m->api_key == API_UPDATE_METADATA)
@@ -51,6 +67,8 @@ static void rig_free(struct rig *r)
     api_call_deinit(&r->call);
     r->b.workq = workq_free(r->b.workq);
     topic_admin_free(r->b.topics);
+    live_conf_free(r->live);
+    broker_conf_free(r->conf);
     metadata_waits_free(r->b.waits);
     metadata_free(r->b.metadata);
     reactor_free(r->call.reactor);
@@ -124,6 +142,29 @@ START_TEST(a_name_and_an_id_refuse_the_request_without_a_message)
 }
 END_TEST
 
-TEST_MAIN("broker/api/topics", who_asked_by_name_is_not_told_the_id,
-          an_unknown_id_and_none_have_codes_of_their_own,
+START_TEST(a_topic_that_nobody_leads_in_time_has_no_message)
+{
+    static int32_t nobody[] = {-1};
+    struct rig *r = rig_new();
+    struct create_topics_request_assignment as = {
+        .partition_index = 0, .broker_ids = nobody, .broker_ids_count = 1};
+    struct create_topics_request_topic t = {.name = STR("new"),
+                                            .num_partitions = -1,
+                                            .replication_factor = -1,
+                                            .assignments = &as,
+                                            .assignments_count = 1};
+    struct create_topics_request body = {.topics = &t, .topics_count = 1};
+    struct create_topics_response resp;
+
+    api_call(&r->call, API_CREATE_TOPICS, 7, &body, &resp);
+    ck_assert_int_eq(resp.topics_count, 1);
+    ck_assert_int_eq(resp.topics[0].error_code, REQUEST_TIMED_OUT);
+    ck_assert(str_is_null(resp.topics[0].error_message));
+    ck_assert_int_eq(resp.topics[0].num_partitions, -1);
+    rig_free(r);
+}
+END_TEST
+
+TEST_MAIN("broker/api/topics", a_topic_that_nobody_leads_in_time_has_no_message,
+          who_asked_by_name_is_not_told_the_id, an_unknown_id_and_none_have_codes_of_their_own,
           a_name_and_an_id_refuse_the_request_without_a_message)
