@@ -16,6 +16,7 @@ import glob
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -308,6 +309,8 @@ KINDS = {kind: run for kind, run in KINDS.items() if os.path.exists(f"{ROOT}/tes
 
 
 def main():
+    # Started in the background of a shell, this ignores SIGINT, and so would every program whose Ctrl-C is tested.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options, total = Options(sys.argv[1:]), Counts()
     if not need("build"):
         total.fail("the packages that the build needs")

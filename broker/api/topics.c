@@ -176,8 +176,10 @@ static void time_out(struct creation *cr, const struct metadata_snapshot *s)
         if (t->error_code || (s && is_led(s, t->name, t->num_partitions)))
             continue;
         struct str name = t->name;
+        struct uuid id = t->topic_id;
         struct_init(&create_topics_response_topic_desc, t);
         t->name = name;
+        t->topic_id = id;
         set_error(t, REQUEST_TIMED_OUT, STR_NULL);
     }
 }

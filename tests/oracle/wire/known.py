@@ -223,7 +223,7 @@ KNOWN = {
     "Metadata": ((nameless_topic, "topics.error_code"),),
     "OffsetCommit": ((nothing_inside, "topics"), (no_node, PART_ERROR)),
     "OffsetDelete": ((named_twice, "topics", "topics.partitions"), (nothing_inside, "topics")),
-    "OffsetFetch": ((no_groups, ANSWER), (named_twice, "groups", "topics"), (no_node, PART_ERROR)),
+    "OffsetFetch": ((no_groups, ANSWER), (named_twice, "groups", "topics", "groups.topics"), (no_node, PART_ERROR)),
     "Produce": ((no_records, ANSWER), (no_batch, "responses.partition_responses.error_code"),
                 (clearer, "responses.partition_responses.error_message")),
     "StopReplica": ((from_kraft, ERROR),),

@@ -161,6 +161,7 @@ START_TEST(a_topic_that_nobody_leads_in_time_has_no_message)
     ck_assert_int_eq(resp.topics[0].error_code, REQUEST_TIMED_OUT);
     ck_assert(str_is_null(resp.topics[0].error_message));
     ck_assert_int_eq(resp.topics[0].num_partitions, -1);
+    ck_assert(!uuid_is_zero(resp.topics[0].topic_id)); /* it exists */
     rig_free(r);
 }
 END_TEST
