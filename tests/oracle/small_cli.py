@@ -223,10 +223,15 @@ def visible(tool, answer, world, args):
     return code, lines, told[:1] if code and "--help" not in args and args else bool(told)
 
 
+def unwatched(out):
+    """Without what the watcher says, in a thread of its own, between any two lines."""
+    return re.sub(r"(?m)^(WATCHER::|WatchedEvent .*)$", "", out)
+
+
 def shell_visible(answer, world):
-    """Without what the watcher says, and what differs from node to node."""
+    """Without the watcher, and what differs from node to node."""
     code, out, err = answer
-    text = re.sub(r"\n?\nWATCHER::\n\nWatchedEvent [^\n]*\n", "\n", out).replace(world, "@")
+    text = unwatched(out).replace(world, "@")
     text = re.sub(r"(?m)^((?:[cmp]Zxid|[cm]time|ephemeralOwner) = ).*", r"\1X", text)
     told = [re.sub(r"\d+", "N", line.replace(world, "@")) for line in without_traces(err)]
     return code, [line for line in text.splitlines() if line], told[:1] + told[-1:]
@@ -382,7 +387,7 @@ def shell_lines(check, libs):
                           check=False, timeout=60)
     sides = []
     for done in (java, mine):
-        text = re.sub(r"\nWATCHER::\n\nWatchedEvent [^\n]*\n", "", done.stdout)
+        text = unwatched(done.stdout)
         told = [line for line in without_traces(done.stderr) if not line.startswith(("\t", "ZooKeeper -server"))]
         sides.append(([line for line in text.splitlines() if line], told))
     check.count(f"{SHELL}, line by line", *sides)
