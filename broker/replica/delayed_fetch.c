@@ -193,6 +193,9 @@ static bool must_answer(const struct fetch *f)
 
     for (int32_t i = 0; i < f->item_count; i++) {
         const struct fetch_item *item = &f->items[i];
+        /* Acknowledgements wait for a follower, and it asks again soon. */
+        if (item->refused && fetch_is_replica(&f->who))
+            return true;
         if (item->refused)
             continue;
         others++;

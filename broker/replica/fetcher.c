@@ -7,6 +7,8 @@
 
 #include <stdatomic.h>
 
+enum { FIRST_BACK_OFF_MS = 10 };
+
 /* ---- one partition ---- */
 
 static uint32_t make_name_key(uint8_t *to, struct str topic, int32_t partition)
@@ -82,11 +84,20 @@ void followed_next(struct followed *fo, enum follow_step step)
     post_step(fo->fetcher);
 }
 
+static void end_delay(struct followed *fo)
+{
+    if (!fo->is_delayed)
+        return;
+    timer_cancel(fo->fetcher->opts.reactor, &fo->delay);
+    DL_DELETE(fo->fetcher->delayed, fo);
+    fo->is_delayed = false;
+}
+
 static void on_delay_over(struct timer *t)
 {
     struct followed *fo = container_of(t, struct followed, delay);
 
-    fo->is_delayed = false;
+    end_delay(fo);
     followed_next(fo, fo->step);
 }
 
@@ -109,9 +120,22 @@ void followed_delay(struct followed *fo, int64_t ms)
 
     followed_unlist(fo);
     followed_forget(fo);
+    end_delay(fo);
+    DL_APPEND(f->delayed, fo);
     fo->is_delayed = true;
     timer_arm(f->opts.reactor, &fo->delay, reactor_now_us(f->opts.reactor) + ms * 1000);
     post_step(f);
+}
+
+int64_t fetcher_until_due_ms(const struct fetcher *f, int64_t most)
+{
+    int64_t now_us = reactor_now_us(f->opts.reactor), due_us = now_us + most * 1000;
+    struct followed *fo;
+
+    DL_FOREACH (f->delayed, fo) {
+        due_us = MIN(due_us, fo->delay.deadline_us);
+    }
+    return MAX((due_us - now_us + 999) / 1000, 0);
 }
 
 void followed_back_off(struct followed *fo)
@@ -139,7 +163,7 @@ static void followed_free(struct followed *fo)
 
     followed_unlist(fo);
     followed_forget(fo);
-    timer_cancel(f->opts.reactor, &fo->delay);
+    end_delay(fo);
     set_id(fo, (struct uuid){{0}});
     f->without_id--;
     HASH_DELETE(by_name, f->by_name, fo);
@@ -175,6 +199,18 @@ void followed_fail(struct followed *fo, const char *why)
     give_up(fo);
 }
 
+/* Most errors are those of a leader that has not heard yet what we have heard, and goes on to hear
+ * it at once: a topic that was just made, a leader that was just elected. Acknowledgements wait for
+ * us meanwhile, so the first back-offs are short. */
+static int64_t next_back_off_ms(struct followed *fo)
+{
+    int64_t most = fo->fetcher->opts.conf->backoff_ms;
+    int64_t ms = MIN(MAX(fo->back_off_ms, FIRST_BACK_OFF_MS), most);
+
+    fo->back_off_ms = MIN(2 * ms, most);
+    return ms;
+}
+
 void fetcher_partition_error(struct followed *fo, int error)
 {
     /* An answer to a question of an older epoch says nothing about this one. */
@@ -183,12 +219,12 @@ void fetcher_partition_error(struct followed *fo, int error)
         give_up(fo);
         return;
     }
+    int64_t ms = next_back_off_ms(fo);
     say_limited(SAY_INFO, 10,
                 "fetch answered with an error partition=%s-%d leader=%d error=%s; "
                 "again in %" PRId64 " ms",
-                fo->part->topic.p, fo->part->id, fo->fetcher->opts.leader, err_name(error),
-                fo->fetcher->opts.conf->backoff_ms);
-    followed_back_off(fo);
+                fo->part->topic.p, fo->part->id, fo->fetcher->opts.leader, err_name(error), ms);
+    followed_delay(fo, ms);
 }
 
 /* ---- requests ---- */

@@ -87,11 +87,16 @@ static void on_partition(struct followed *fo, const struct fetch_response_partit
     if (fo->step != STEP_FETCH || fo->is_delayed || fo->sent_offset != fo->offset ||
         fo->sent_epoch != fo->leader_epoch)
         return;
-    if (p->error_code == OFFSET_OUT_OF_RANGE)
+    if (p->error_code == OFFSET_OUT_OF_RANGE) {
         followed_next(fo, STEP_LATEST);
-    else if (p->error_code)
+        return;
+    }
+    if (p->error_code) {
         fetcher_partition_error(fo, p->error_code);
-    else if (p->diverging_epoch.epoch >= 0 || p->diverging_epoch.end_offset >= 0)
+        return;
+    }
+    fo->back_off_ms = 0;
+    if (p->diverging_epoch.epoch >= 0 || p->diverging_epoch.end_offset >= 0)
         on_diverged(fo, p);
     else
         on_records(fo, p);

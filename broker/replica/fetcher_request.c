@@ -184,23 +184,20 @@ static void build_incremental(struct build *b)
 }
 
 /* While the quota of throttled replicas is used up, those that are behind are left out, as long as
- * it takes and no longer: what is not fetched in time is lost to the rate. Returns for how long, 0
- * for none. */
-static int64_t hold_throttled(struct fetcher *f)
+ * it takes and no longer: what is not fetched in time is lost to the rate. */
+static void hold_throttled(struct fetcher *f)
 {
-    int64_t wait_ms = repl_quota_wait_ms(f->opts.conf->quota), held_ms = 0;
+    int64_t wait_ms = repl_quota_wait_ms(f->opts.conf->quota);
     struct followed *fo, *tmp;
 
     if (wait_ms == 0)
-        return 0;
+        return;
     HASH_ITER (hh, f->by_part, fo, tmp) {
         if (fo->step != STEP_FETCH || fo->lag == 0 || !partition_follows_throttled(fo->part))
             continue;
         if (!fo->is_delayed)
             followed_delay(fo, wait_ms);
-        held_ms = wait_ms;
     }
-    return held_ms;
 }
 
 static bool has_wanted(struct fetcher *f)
@@ -221,15 +218,13 @@ bool fetcher_send_fetch(struct fetcher *f)
     struct build b = {.f = f, .version = fetch_version(f->opts.conf->ibp)};
     bool uses_ids = b.version >= 13 && f->without_id == 0;
 
-    int64_t held_ms = hold_throttled(f);
+    hold_throttled(f);
     if (!has_wanted(f))
         return false;
     if (b.version >= 13 && !uses_ids)
         b.version = 12;
-    /* Those that are held are asked for when this one is answered. */
-    b.max_wait_ms = f->opts.conf->wait_max_ms;
-    if (held_ms > 0)
-        b.max_wait_ms = MIN(b.max_wait_ms, held_ms);
+    /* Those that are delayed are asked for when this one is answered. */
+    b.max_wait_ms = fetcher_until_due_ms(f, f->opts.conf->wait_max_ms);
     /* A session goes either by ids or by names. */
     if (uses_ids != f->uses_ids)
         f->session_epoch = 0;

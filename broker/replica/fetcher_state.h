@@ -9,8 +9,7 @@
 
 #include "broker/replica/fetcher.h"
 
-/* What a partition needs next. One that is delayed, or is up to date in the session, is on no
- * list. */
+/* What a partition needs next. One that is up to date in the session is on no list. */
 enum follow_step {
     STEP_TRUNCATE, /* the leader's end of our latest epoch */
     STEP_LATEST,   /* the leader's end: our offset is out of its range */
@@ -29,14 +28,15 @@ struct followed {
     int64_t initial_offset;
     int64_t lag; /* behind the leader's high watermark, -1 unknown */
     enum follow_step step;
-    bool is_listed; /* on the list of its step */
-    bool is_delayed;
+    bool is_listed;  /* on the list of its step */
+    bool is_delayed; /* on the list of those, and on no other */
     bool in_session;
     /* As sent in the request in flight, or last in the session. */
     int64_t sent_offset;
     int32_t sent_epoch; /* leader epoch */
     int32_t asked_epoch;
     bool in_request;
+    int64_t back_off_ms; /* of the next error in a row, 0 after an answer without one */
     struct timer delay;
     struct followed *prev, *next;
     UT_hash_handle hh;      /* by part */
@@ -64,6 +64,7 @@ struct fetcher {
     struct followed *by_name;
     struct followed *by_id;
     struct followed *lists[STEP_COUNT];
+    struct followed *delayed;
     struct peer_call call;
     enum follow_step call_step;
     bool in_flight;
@@ -93,6 +94,8 @@ void followed_unlist(struct followed *fo);
 void followed_delay(struct followed *fo, int64_t ms);
 /* The same for the back-off (replica.fetch.backoff.ms). */
 void followed_back_off(struct followed *fo);
+/* How long until the first one that is delayed can go on, at most `most`. */
+int64_t fetcher_until_due_ms(const struct fetcher *f, int64_t most);
 /* Gives it up until the next LeaderAndIsr. fo is gone afterwards. */
 void followed_fail(struct followed *fo, const char *why);
 /* Out of the leader's session, with the next request. */

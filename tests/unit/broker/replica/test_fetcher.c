@@ -270,8 +270,49 @@ START_TEST(leader_that_has_not_heard_yet_is_asked_again)
     ck_assert_int_eq(log_end_offset(log_of(&two)), 0);
     tell(&one, 1, 3, "t", 0);
     append(&one, "x", 1);
-    world_run(&world, 1100);
+    world_run(&world, 90);
     ck_assert_int_eq(log_end_offset(log_of(&two)), 1);
+    end();
+}
+END_TEST
+
+START_TEST(leader_that_does_not_hear_is_asked_ever_less)
+{
+    begin(IBP_3_9_IV0);
+    node_tell(&one, 1, all, 2, NULL);
+    tell(&two, 1, 3, "t", 0);
+    world_run(&world, 5000);
+    int before = fetches;
+    world_run(&world, 10000);
+    ck_assert_int_le(fetches - before, 11);
+    ck_assert_int_ge(fetches - before, 9);
+    /* What was asked is answered: the next error begins anew. */
+    tell(&one, 1, 3, "t", 0);
+    world_run(&world, 1100);
+    tell(&two, 1, 4, "t", 0);
+    world_run(&world, 60);
+    tell(&one, 1, 4, "t", 0);
+    append(&one, "x", 1);
+    world_run(&world, 90);
+    check_same();
+    end();
+}
+END_TEST
+
+/* Neither does the leader wait for records of the others before it refuses one, nor the follower
+ * for an idle fetch before it asks again. */
+START_TEST(delayed_partition_does_not_wait_for_idle_ones)
+{
+    begin(IBP_3_9_IV0);
+    lead(1, 0);
+    tell(&two, 1, 0, "u", 0);
+    world_run(&world, 25);
+    tell(&one, 1, 0, "u", 0);
+    struct node_produce *p = node_produce(&one, "u", -1, 1000, "v");
+    world_run(&world, 25);
+    ck_assert(p->is_done);
+    ck_assert_int_eq(p->error, 0);
+    node_produce_free(p);
     end();
 }
 END_TEST
@@ -389,5 +430,7 @@ TEST_MAIN("broker/replica/fetcher", follower_copies_and_learns_the_watermark,
           diverged_tail_is_cut_on_fetch, diverged_tail_is_cut_by_asking_for_the_epoch,
           without_epochs_it_is_cut_to_the_watermark, fast_changes_of_leaders_converge,
           leader_that_begins_later_restarts_the_log, leader_that_has_not_heard_yet_is_asked_again,
-          fenced_follower_stops_until_the_next_order, fenced_while_the_next_order_is_on_its_way,
-          leader_that_was_away_is_found_again, lost_session_is_made_anew, more_fetchers_take_over)
+          leader_that_does_not_hear_is_asked_ever_less,
+          delayed_partition_does_not_wait_for_idle_ones, fenced_follower_stops_until_the_next_order,
+          fenced_while_the_next_order_is_on_its_way, leader_that_was_away_is_found_again,
+          lost_session_is_made_anew, more_fetchers_take_over)
