@@ -87,15 +87,24 @@ static ssize_t tls_readv(struct stream *s, const struct iovec *iov, int count)
     return total;
 }
 
-static ssize_t write_one(struct stream *s, const void *p, size_t len)
+/* SSL_write() ends after each record. The caller may have read those bytes for us and would read
+ * what is left of them again, so as many records are written as the socket takes. */
+static ssize_t write_records(struct stream *s, const uint8_t *p, size_t len)
 {
-    ERR_clear_error();
-    errno = 0;
-    int n = SSL_write(tls_of(s)->ssl, p, (int)MIN(len, (size_t)INT_MAX));
-    if (n > 0)
-        return n;
-    ssize_t r = failure(s, n);
-    return r == 0 ? -EPIPE : r;
+    size_t sent = 0;
+
+    while (sent < len) {
+        ERR_clear_error();
+        errno = 0;
+        int n = SSL_write(tls_of(s)->ssl, p + sent, (int)MIN(len - sent, (size_t)INT_MAX));
+        if (n <= 0) {
+            ssize_t r = failure(s, n);
+            /* What was written comes first; an error shows again next time. */
+            return sent ? (ssize_t)sent : r == 0 ? -EPIPE : r;
+        }
+        sent += (size_t)n;
+    }
+    return (ssize_t)sent;
 }
 
 static ssize_t tls_writev(struct stream *s, const struct iovec *iov, int count, bool more UNUSED)
@@ -104,14 +113,14 @@ static ssize_t tls_writev(struct stream *s, const struct iovec *iov, int count, 
     size_t len = 0;
 
     if (count == 1 || iov[0].iov_len >= JOIN_BELOW)
-        return write_one(s, iov[0].iov_base, iov[0].iov_len);
+        return write_records(s, iov[0].iov_base, iov[0].iov_len);
     for (int i = 0; i < count && len < JOINED; i++) {
         size_t n = MIN(iov[i].iov_len, JOINED - len);
 
         memcpy(joined + len, iov[i].iov_base, n);
         len += n;
     }
-    return write_one(s, joined, len);
+    return write_records(s, joined, len);
 }
 
 static void tls_peer_name(const struct stream *s, struct strbuf *ret)

@@ -105,6 +105,45 @@ START_TEST(bytes_and_files_pass_in_both_directions)
 }
 END_TEST
 
+/* A record holds 16 KiB; what was read from a file to be written must not be read again for each
+ * of them. */
+START_TEST(a_write_goes_on_over_many_records)
+{
+    enum { LEN = 64 * 1024 };
+    struct ends e = {0};
+    CLEANUP(free_p) uint8_t *content = xcalloc(1, LEN), *got = xcalloc(1, LEN);
+    size_t sent = LEN, n = 0;
+    int writes = 0;
+
+    make_certs();
+    const struct tls_conf conf = test_tls_conf(&certs, &certs);
+    shake(&e, &conf, &conf, "localhost");
+    const struct iovec all = {content, LEN};
+    ck_assert_int_eq(stream_writev(e.server, &all, 1, false), LEN);
+    /* Until the socket is full: what went is told, and the rest is offered again. */
+    while (sent == LEN && writes++ < 1000) {
+        ssize_t r = stream_writev(e.server, &all, 1, false);
+        ck_assert(r > 0 || r == -EAGAIN);
+        sent = (size_t)MAX(r, 0);
+    }
+    ck_assert_uint_lt(sent, LEN);
+    while (sent < LEN && writes++ < 2000) {
+        ssize_t m = stream_read(e.client, got, LEN);
+        n += (size_t)MAX(m, 0);
+        const struct iovec rest = {content + sent, LEN - sent};
+        ssize_t r = stream_writev(e.server, &rest, 1, false);
+        ck_assert(r > 0 || r == -EAGAIN);
+        sent += (size_t)MAX(r, 0);
+    }
+    ck_assert_uint_eq(sent, LEN);
+    for (ssize_t m; (m = stream_read(e.client, got, LEN)) > 0;)
+        n += (size_t)m;
+    ck_assert_uint_eq(n % LEN, 0);
+    ck_assert_uint_gt(n, 0);
+    hang_up(&e);
+}
+END_TEST
+
 START_TEST(a_stranger_is_not_trusted)
 {
     struct ends e = {0};
@@ -328,7 +367,8 @@ START_TEST(garbage_ends_the_handshake)
 }
 END_TEST
 
-TEST_MAIN("common/io/tls", bytes_and_files_pass_in_both_directions, a_stranger_is_not_trusted,
+TEST_MAIN("common/io/tls", bytes_and_files_pass_in_both_directions,
+          a_write_goes_on_over_many_records, a_stranger_is_not_trusted,
           a_renewed_context_serves_the_sessions_to_come,
           a_server_keeps_its_name_unless_told_otherwise,
           the_host_name_is_checked_unless_told_otherwise, a_required_certificate_is_required,
