@@ -112,8 +112,9 @@ class Consume(Cell):
         self.records = min(self.RATES[self.size] * bench.seconds // self.x, MOST_BYTES // size)
         for side in bench.sides:
             side.new_topic(self.name, PARTITIONS, 1)
-            config = self.config(bench, side, acks="1", **perf.PRODUCER,
-                                 **{"bootstrap.servers": side.endpoints_of(self.security)})
+            # With linger.ms batches are full on both sides, however fast either acknowledges.
+            config = self.config(bench, side, acks="1", **perf.PRODUCER, **{
+                "bootstrap.servers": side.endpoints_of(self.security), "linger.ms": 100})
             perf.together([perf.producer(side.topic, self.records, bench.payload(size), config)], bench.patience())
             self._run(bench, side, min(self.records, 100000))
 
