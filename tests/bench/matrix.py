@@ -17,7 +17,7 @@ def whole():
         (1, 3), ACKS, traffic.SIZES, (1, 3), ("none", "lz4", "zstd"), ("plain", "tls"))]
     consume = [Consume(*c) for c in itertools.product(Consume.RATES, (1, 3), ("plain", "tls"))]
     rdkafka = [Rdkafka(*c) for c in itertools.product((1, 3), ACKS, traffic.SIZES)]
-    steady = [Steady(*c) for c in itertools.product((1, 3), ACKS, ("100", "1k"), ("plain", "tls"))]
+    steady = [Steady(*c) for c in itertools.product((1, 3), ACKS, ("100", "1k"), ("plain", "tls"), traffic.STEADY_RATES)]
     end_to_end = [EndToEnd(*c) for c in itertools.product((1, 3), ACKS, ("plain", "tls"))]
     return [*produce, *consume, *rdkafka, *steady, *end_to_end, starts.Start(), starts.Restart(),
             scale.Partitions(1000), scale.Partitions(10000)]
@@ -34,7 +34,8 @@ def _is_chosen(cell):
     if isinstance(cell, Consume):
         return cell.size in ("100", "1k") and (cell.security == "plain" or cell.size == "1k")
     if isinstance(cell, Steady):
-        return (cell.rf, cell.acks) in ((1, "1"), (3, "all")) and (cell.security == "plain" or cell.size == "1k")
+        usual = [cell.rate == max(traffic.STEADY_RATES), cell.security == "plain", cell.size == "1k"]
+        return (cell.rf, cell.acks) in ((1, "1"), (3, "all")) and sum(usual) >= 2
     if isinstance(cell, EndToEnd):
         return (cell.rf, cell.acks) in ((1, "1"), (3, "all")) and (cell.security == "plain" or cell.rf == 3)
     return True

@@ -16,7 +16,7 @@ from sides import Meter
 PARTITIONS = 6  # as in LinkedIn's benchmark
 SIZES = {"10": 10, "100": 100, "1k": 1024, "10k": 10240, "100k": 102400}
 START = 4       # seconds that a topic and a tool's start take, roughly
-STEADY_RATE = 5000
+STEADY_RATES = (1000, 5000)  # records a second of steady load: nobody is busy, and so many that a broker may be
 GIVE_UP_MS = 30000  # how long acknowledgements are waited for after the last record
 MOST_BYTES = 1500 << 20  # of values in a run, since a side has all replicas of them in memory
 WARM_BYTES = 40 << 20    # of values, for each of --seconds, in a run that only warms
@@ -146,8 +146,8 @@ class Rdkafka(Produce):
 class Steady(Cell):
     """klamm-load at a fixed rate: milliseconds from when a record was due until it was acknowledged."""
 
-    def __init__(self, rf, acks, size, security):
-        super().__init__("steady", rf=rf, acks=acks, size=size, security=security)
+    def __init__(self, rf, acks, size, security, rate):
+        super().__init__("steady", rf=rf, acks=acks, size=size, security=security, rate=rate)
 
     def prepare(self, bench):
         for side in bench.sides:
@@ -161,7 +161,7 @@ class Steady(Cell):
         if "ssl.truststore.location" in settings:
             settings["ssl.ca.location"] = settings.pop("ssl.truststore.location")
         words = [word for k, v in settings.items() for word in ("-X", f"{k}={v}")]
-        numbers = {"partitions": PARTITIONS, "size": SIZES[self.size], "seconds": seconds, "rate": STEADY_RATE,
+        numbers = {"partitions": PARTITIONS, "size": SIZES[self.size], "seconds": seconds, "rate": self.rate,
                    "flush-ms": GIVE_UP_MS}
         words += [word for k, v in numbers.items() for word in (f"--{k}", str(v))]
         done = subprocess.run([LOAD, "bench", "--topic", side.topic, "--quiet", *words], capture_output=True, text=True,
