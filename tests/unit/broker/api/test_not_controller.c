@@ -245,6 +245,23 @@ START_TEST(the_controller_judges_each_feature)
 }
 END_TEST
 
+START_TEST(the_first_update_of_a_feature_counts)
+{
+    struct rig *r = rig_new(1);
+    struct update_features_request_feature_update u[] = {
+        {.feature = STR("f"), .max_version_level = 0, .upgrade_type = 2},
+        {.feature = STR("f"), .max_version_level = 5, .upgrade_type = 1}};
+    struct update_features_request body = {.feature_updates = u, .feature_updates_count = 2};
+    struct update_features_response resp;
+
+    api_call(&r->call, API_UPDATE_FEATURES, 1, &body, &resp);
+    ck_assert_int_eq(resp.results_count, 1);
+    ck_assert(
+        str_eqz(resp.results[0].error_message, "Can not delete non-existing finalized feature."));
+    rig_free(r);
+}
+END_TEST
+
 /* Which somebody else put into /feature before this controller came. */
 START_TEST(a_finalized_feature_can_only_go)
 {
@@ -287,5 +304,5 @@ TEST_MAIN("broker/api/not_controller", every_entry_of_create_topics_is_refused,
           every_entry_of_delete_topics_is_refused, each_name_of_create_partitions_is_refused_once,
           each_partition_of_elect_leaders_is_refused_once,
           an_unknown_kind_of_election_is_refused_as_it_was_asked, the_rest_is_refused_at_the_top,
-          the_controller_judges_each_feature, a_finalized_feature_can_only_go,
-          features_need_their_protocol_version)
+          the_controller_judges_each_feature, the_first_update_of_a_feature_counts,
+          a_finalized_feature_can_only_go, features_need_their_protocol_version)
