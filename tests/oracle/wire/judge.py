@@ -18,7 +18,7 @@ import time
 
 from compare import Normal, differences
 from generate import Exchange
-from known import is_known
+from known import is_known, strings
 from messages import MESSAGES, decode_response, encode_request
 from sides import Sides, Trouble, poll, receive_both, resolved
 from talk import MORE, SCENARIOS, Talk
@@ -62,6 +62,10 @@ def groups_of(side, prefix):
 def is_making_topics(answers):
     return any(t.get("error_code") == LEADER_NOT_AVAILABLE for a in answers if isinstance(a, dict)
                for t in a.get("topics") or () if isinstance(t, dict))
+
+
+def is_text(value):
+    return isinstance(value, str)
 
 
 def short(what, most=3000):
@@ -172,7 +176,9 @@ class Judge:
         if self.options.verbose:
             print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
         for difference in differences(kafka, ours)[:1]:
-            rule = is_known(exchange, resolved(exchange.asked, self.sides.kafka.known), difference)
+            read = exchange.read or [resolved(exchange.asked, side.known) for side in self.sides.both]
+            told = [set(map(n.text, filter(is_text, strings(asked)))) for n, asked in zip(self.normals, read)]
+            rule = is_known(exchange, read[0], told, difference)
             if rule:
                 self.known[f"{rule}: {exchange.api}: {difference[0]}"] += 1
                 if self.options.known:
@@ -216,7 +222,7 @@ class Judge:
 
     def block(self, number, apis, upto=PER_BLOCK):
         rng = random.Random(f"{self.options.seed}/{number}")
-        world = World(number, rng)
+        world = World(number, rng, self.options.untidy)
         self.names, self.prefix = world.made + world.new, f"g{number}-"
         for side in self.sides.both:
             world.prepare(side)
@@ -267,6 +273,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="50,000 exchanges, and the scenarios that take long")
     parser.add_argument("--at", metavar="BLOCK.NUMBER")
     parser.add_argument("--scenario", metavar="NAME", help="only this one")
+    parser.add_argument("--untidy", type=float, default=0.05, metavar="SHARE", help="of requests that may name something twice")
     parser.add_argument("--only", metavar="API,API")
     parser.add_argument("--ibp", metavar="VERSION", help="inter.broker.protocol.version of both clusters")
     parser.add_argument("--port", type=int, default=28000)
