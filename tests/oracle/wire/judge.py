@@ -13,6 +13,7 @@ import argparse
 import collections
 import random
 import re
+import signal
 import sys
 import time
 
@@ -252,7 +253,13 @@ def play(judge, options):
             judge.scenario(function)
 
 
+def end(number, _frame):
+    """As Ctrl-C does: whoever is in a block of `with` leaves it, and what was started is ended."""
+    sys.exit(128 + number)
+
+
 def run(options):
+    signal.signal(signal.SIGTERM, end)
     with Sides(options.port, options.keep, options.ibp) as sides:
         judge = Judge(sides, options)
         play(judge, options)
