@@ -15,6 +15,7 @@
 #include "common/base/err.h"
 #include "common/base/utf8.h"
 #include "zk/zk_consumers.h"
+#include "zk/zk_paths.h"
 
 /* ---- OffsetCommit ---- */
 
@@ -343,7 +344,7 @@ static void give_only(struct offset_fetch_response *resp,
 }
 
 /* Version 0, on a worker. A partition that the cluster does not have is told so, as is a group of
- * which ZooKeeper knows nothing. */
+ * which ZooKeeper knows nothing; one that it cannot know is an error. */
 static void fetch_from_zookeeper(struct job *j)
 {
     struct fetch_call *c = container_of(j, struct fetch_call, job);
@@ -358,14 +359,17 @@ static void fetch_from_zookeeper(struct job *j)
     for (int32_t i = 0; i < reads.count; i++)
         v[i] = (struct zk_consumer_offset){.topic = reads.v[i].topic,
                                            .partition = reads.v[i].partition};
-    zk_consumer_offsets_read(c->b->zk, g.group_id, v, (size_t)reads.count);
+    bool is_node = str_is_null(zk_path_fault(a, ZK_PATH_CONSUMERS "/", g.group_id));
+    if (is_node)
+        zk_consumer_offsets_read(c->b->zk, g.group_id, v, (size_t)reads.count);
     for (int32_t i = 0; i < reads.count; i++) {
         struct offset_read *r = &reads.v[i];
 
         r->c = (struct committed){.offset = -1, .leader_epoch = -1, .metadata = STR("")};
-        if (!metadata_partition(s, r->topic, r->partition) || v[i].result == ZK_NO_NODE)
+        if (!metadata_partition(s, r->topic, r->partition) ||
+            (is_node && v[i].result == ZK_NO_NODE))
             r->error = UNKNOWN_TOPIC_OR_PARTITION;
-        else if (v[i].result != ZK_OK)
+        else if (!is_node || v[i].result != ZK_OK)
             r->error = ZOOKEEPER_FAILED;
         else
             r->c.offset = v[i].offset;
