@@ -167,7 +167,7 @@ static enum zk_result write_without(struct controller *c, struct update_features
     return r;
 }
 
-/* Of several updates of one feature the last one is answered. */
+/* Of several updates of one feature the first one counts. */
 enum zk_result features_update(struct controller *c, struct controller_call *call)
 {
     const struct update_features_request *req = call->request;
@@ -181,7 +181,7 @@ enum zk_result features_update(struct controller *c, struct controller_call *cal
     for (int32_t i = 0; i < n; i++) {
         struct update_features_response_result *res = &resp->results[resp->results_count];
 
-        if (i + 1 < n && str_eq(v[i]->feature, v[i + 1]->feature))
+        if (i > 0 && str_eq(v[i]->feature, v[i - 1]->feature))
             continue;
         res->feature = v[i]->feature;
         judge(c, call, v[i], &res->error_message);

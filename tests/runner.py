@@ -19,6 +19,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
@@ -131,10 +132,11 @@ def meson_tests(kind, names, environment):
     directory, log = f"{ROOT}/build/{kind}", f"{ROOT}/build/{kind}/meson-logs/testlog.json"
     if os.path.exists(log):
         os.unlink(log)
-    with open(f"{directory}/test.txt", "w", encoding="utf-8") as out:
+    # Files of tests that were ended by a signal, with their program, go with this directory.
+    with open(f"{directory}/test.txt", "w", encoding="utf-8") as out, tempfile.TemporaryDirectory(prefix="klamm-unit-") as files:
         done = subprocess.run(["meson", "test", "-C", directory, "--no-rebuild", "--suite", "unit",
                                "--timeout-multiplier", "1" if kind == "debug" else "4", *(names or [])],
-                              stdout=out, stderr=out, check=False, env={**os.environ, **environment})
+                              stdout=out, stderr=out, check=False, env={**os.environ, **environment, "TMPDIR": files})
     if not os.path.exists(log):
         counts.fail(f"meson test in {directory}, exit code {done.returncode}; see {directory}/test.txt")
         return counts

@@ -51,3 +51,6 @@ const char *zk_path_child(struct arena *a, const char *parent, struct str name);
 const char *zk_path_parent(struct arena *a, const char *path);
 /* "c" of "/a/b/c". */
 const char *zk_path_name(const char *path);
+/* Why ZooKeeper refuses dir + name as a path, in the words of its Java client, which Kafka passes
+ * on; null where it takes it. dir is one of ours, and ends with a slash. */
+struct str zk_path_fault(struct arena *a, const char *dir, struct str name);

@@ -11,10 +11,11 @@
 #include "broker/group/group_cleanup.h"
 #include "broker/group/group_commit.h"
 #include "broker/meta/metadata.h"
-#include "broker/request/seen.h"
+#include "broker/request/part_list.h"
 #include "common/base/err.h"
 #include "common/base/utf8.h"
 #include "zk/zk_consumers.h"
+#include "zk/zk_paths.h"
 
 /* ---- OffsetCommit ---- */
 
@@ -89,6 +90,13 @@ static int32_t fill_entries(struct commit_call *c)
     return known;
 }
 
+static bool is_known(struct broker *b, struct str topic)
+{
+    const struct metadata_snapshot *CLEANUP(metadata_put_p) s = metadata_get(b->metadata);
+
+    return metadata_topic(s, topic);
+}
+
 static void answer_commit(struct group_commit *commit)
 {
     struct commit_call *c = container_of(commit, struct commit_call, commit);
@@ -98,12 +106,14 @@ static void answer_commit(struct group_commit *commit)
     const struct commit_entry *e = commit->entries;
 
     msg_init(&offset_commit_response_desc, resp);
-    resp->topics_count = body->topics_count;
     resp->topics =
         arena_new_array(a, struct offset_commit_response_topic, (size_t)body->topics_count);
     for (int32_t i = 0; i < body->topics_count; i++) {
-        struct offset_commit_response_topic *t = &resp->topics[i];
+        struct offset_commit_response_topic *t = &resp->topics[resp->topics_count];
 
+        if (body->topics[i].partitions_count == 0 && is_known(c->b, body->topics[i].name))
+            continue; /* as in Kafka, where only what is unknown is told without partitions */
+        resp->topics_count++;
         t->name = body->topics[i].name;
         t->partitions_count = body->topics[i].partitions_count;
         t->partitions = arena_new_array(a, struct offset_commit_response_partition,
@@ -176,8 +186,6 @@ void handle_offset_commit(struct broker *b, struct request *req)
 
 /* ---- OffsetFetch ---- */
 
-enum { REPEATED = -1 }; /* of an offset_read, inside of reads_of() only */
-
 struct fetch_call {
     struct job job;
     struct broker *b;
@@ -185,59 +193,35 @@ struct fetch_call {
     struct offset_fetch_response *resp;
 };
 
-static int by_partition(const void *a, const void *b)
-{
-    const struct offset_read *x = *(struct offset_read *const *)a;
-    const struct offset_read *y = *(struct offset_read *const *)b;
-    int order = str_cmp(x->topic, y->topic);
-
-    if (!order)
-        order = (x->partition > y->partition) - (x->partition < y->partition);
-    return order ? order : (x > y) - (x < y);
-}
-
-/* A partition that is named again is answered once, as in Kafka: else a few bytes of a request ask
- * for kilobytes of metadata. */
-static void drop_repeated(struct offset_reads *reads, struct arena *a)
-{
-    struct offset_read **order = arena_new_array(a, struct offset_read *, (size_t)reads->count);
-    int32_t n = 0;
-
-    for (int32_t i = 0; i < reads->count; i++)
-        order[i] = &reads->v[i];
-    if (reads->count)
-        qsort(order, (size_t)reads->count, sizeof(struct offset_read *), by_partition);
-    for (int32_t i = 1; i < reads->count; i++) {
-        const struct offset_read *before = order[i - 1];
-
-        if (order[i]->partition == before->partition && str_eq(order[i]->topic, before->topic))
-            order[i]->error = REPEATED;
-    }
-    for (int32_t i = 0; i < reads->count; i++) {
-        if (reads->v[i].error != REPEATED)
-            reads->v[n++] = reads->v[i];
-    }
-    reads->count = n;
-}
-
-/* Partitions that are asked for, in one list, each once. */
+/* Partitions that are asked for, topic by topic. One that is named again is answered once, as in
+ * Kafka: else a few bytes of a request ask for kilobytes of metadata. */
 static struct offset_reads reads_of(const struct offset_fetch_request_group *g, struct arena *a)
 {
+    struct part_list CLEANUP(part_list_deinit) l = {0};
     struct offset_reads reads = {0};
-    int32_t n = 0;
+    int32_t n = 0, *numbers;
 
     for (int32_t i = 0; i < g->topics_count; i++)
         n += g->topics[i].partition_indexes_count;
-    reads.v = arena_new_array(a, struct offset_read, (size_t)n);
+    l = part_list_new(a, (size_t)MAX(g->topics_count, 0), (size_t)n);
+    numbers = arena_new_array(a, int32_t, (size_t)n);
     for (int32_t i = 0; i < g->topics_count; i++) {
         for (int32_t k = 0; k < g->topics[i].partition_indexes_count; k++) {
-            struct offset_read *r = &reads.v[reads.count++];
+            int32_t partition = g->topics[i].partition_indexes[k];
 
-            r->topic = g->topics[i].name;
-            r->partition = g->topics[i].partition_indexes[k];
+            numbers[part_list_add(&l, g->topics[i].name, partition)] = partition;
         }
     }
-    drop_repeated(&reads, a);
+    part_list_sort(&l);
+    reads.v = arena_new_array(a, struct offset_read, (size_t)l.part_count);
+    for (int32_t i = 0; i < l.topic_count; i++) {
+        for (int32_t k = 0; k < l.topics[i].count; k++) {
+            struct offset_read *r = &reads.v[reads.count++];
+
+            r->topic = l.topics[i].name;
+            r->partition = numbers[l.topics[i].at[k]];
+        }
+    }
     return reads;
 }
 
@@ -360,7 +344,7 @@ static void give_only(struct offset_fetch_response *resp,
 }
 
 /* Version 0, on a worker. A partition that the cluster does not have is told so, as is a group of
- * which ZooKeeper knows nothing. */
+ * which ZooKeeper knows nothing; one that it cannot know is an error. */
 static void fetch_from_zookeeper(struct job *j)
 {
     struct fetch_call *c = container_of(j, struct fetch_call, job);
@@ -375,14 +359,17 @@ static void fetch_from_zookeeper(struct job *j)
     for (int32_t i = 0; i < reads.count; i++)
         v[i] = (struct zk_consumer_offset){.topic = reads.v[i].topic,
                                            .partition = reads.v[i].partition};
-    zk_consumer_offsets_read(c->b->zk, g.group_id, v, (size_t)reads.count);
+    bool is_node = str_is_null(zk_path_fault(a, ZK_PATH_CONSUMERS "/", g.group_id));
+    if (is_node)
+        zk_consumer_offsets_read(c->b->zk, g.group_id, v, (size_t)reads.count);
     for (int32_t i = 0; i < reads.count; i++) {
         struct offset_read *r = &reads.v[i];
 
         r->c = (struct committed){.offset = -1, .leader_epoch = -1, .metadata = STR("")};
-        if (!metadata_partition(s, r->topic, r->partition) || v[i].result == ZK_NO_NODE)
+        if (!metadata_partition(s, r->topic, r->partition) ||
+            (is_node && v[i].result == ZK_NO_NODE))
             r->error = UNKNOWN_TOPIC_OR_PARTITION;
-        else if (v[i].result != ZK_OK)
+        else if (!is_node || v[i].result != ZK_OK)
             r->error = ZOOKEEPER_FAILED;
         else
             r->c.offset = v[i].offset;
@@ -420,28 +407,37 @@ void handle_offset_fetch(struct broker *b, struct request *req)
 
 /* ---- OffsetDelete ---- */
 
-/* The list for the coordinator; what the cluster does not have is answered here. */
-static int32_t deletes_of(struct broker *b, const struct offset_delete_request *body,
-                          struct arena *a, struct offset_deletion **ret)
+/* The list for the coordinator; what the cluster does not have is answered here, and a topic that
+ * it does not have even where no partition of it is named. */
+static struct part_list deletes_of(struct broker *b, const struct offset_delete_request *body,
+                                   struct arena *a, struct offset_deletion **ret)
 {
     const struct metadata_snapshot *CLEANUP(metadata_put_p) s = metadata_get(b->metadata);
-    int32_t n = 0;
+    struct part_list l;
+    size_t n = 0;
 
     for (int32_t i = 0; i < body->topics_count; i++)
-        n += body->topics[i].partitions_count;
-    *ret = arena_new_array(a, struct offset_deletion, (size_t)n);
-    n = 0;
+        n += (size_t)body->topics[i].partitions_count;
+    l = part_list_new(a, (size_t)body->topics_count, n);
+    *ret = arena_new_array(a, struct offset_deletion, n);
     for (int32_t i = 0; i < body->topics_count; i++) {
-        for (int32_t k = 0; k < body->topics[i].partitions_count; k++) {
-            struct offset_deletion *d = &(*ret)[n++];
+        const struct offset_delete_request_topic *t = &body->topics[i];
 
-            d->topic = body->topics[i].name;
-            d->partition = body->topics[i].partitions[k].partition_index;
+        if (!metadata_topic(s, t->name))
+            part_list_add_topic(&l, t->name);
+        for (int32_t k = 0; k < t->partitions_count; k++) {
+            int32_t partition = t->partitions[k].partition_index;
+            struct offset_deletion *d = &(*ret)[part_list_add(&l, t->name, partition)];
+
+            d->topic = t->name;
+            d->partition = partition;
             if (!metadata_partition(s, d->topic, d->partition))
                 d->error = UNKNOWN_TOPIC_OR_PARTITION;
         }
     }
-    return n;
+    part_list_sort(&l);
+    part_list_deinit(&l);
+    return l;
 }
 
 void handle_offset_delete(struct broker *b, struct request *req)
@@ -450,25 +446,29 @@ void handle_offset_delete(struct broker *b, struct request *req)
     struct arena *a = &req->arena;
     struct offset_delete_response *resp = arena_new(a, struct offset_delete_response);
     struct offset_deletion *d;
-    int32_t n = deletes_of(b, body, a, &d);
+    struct part_list l = deletes_of(b, body, a, &d);
 
     msg_init(&offset_delete_response_desc, resp);
-    resp->error_code = err_to_wire(group_cleanup_delete_offsets(b->groups, body->group_id, d, n));
+    resp->error_code =
+        err_to_wire(group_cleanup_delete_offsets(b->groups, body->group_id, d, l.part_count));
     if (resp->error_code == 0) {
-        resp->topics_count = body->topics_count;
+        resp->topics_count = l.topic_count;
         resp->topics =
-            arena_new_array(a, struct offset_delete_response_topic, (size_t)body->topics_count);
+            arena_new_array(a, struct offset_delete_response_topic, (size_t)l.topic_count);
     }
     for (int32_t i = 0; i < resp->topics_count; i++) {
         struct offset_delete_response_topic *t = &resp->topics[i];
 
-        t->name = body->topics[i].name;
-        t->partitions_count = body->topics[i].partitions_count;
+        t->name = l.topics[i].name;
+        t->partitions_count = l.topics[i].count;
         t->partitions = arena_new_array(a, struct offset_delete_response_partition,
                                         (size_t)t->partitions_count);
-        for (int32_t k = 0; k < t->partitions_count; k++, d++)
-            t->partitions[k] =
-                (struct offset_delete_response_partition){d->partition, err_to_wire(d->error)};
+        for (int32_t k = 0; k < t->partitions_count; k++) {
+            const struct offset_deletion *from = &d[l.topics[i].at[k]];
+
+            t->partitions[k] = (struct offset_delete_response_partition){from->partition,
+                                                                         err_to_wire(from->error)};
+        }
     }
     request_reply(req, resp);
 }

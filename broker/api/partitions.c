@@ -11,15 +11,20 @@
 #include "common/base/err.h"
 #include "controller/controller.h"
 #include "zk/zk_brokers.h"
+#include "zk/zk_paths.h"
 #include "zk/zk_topics.h"
 
 /* How often a topic that others change meanwhile is read again before the client is told to come
  * back. */
 enum { MAX_TRIES = 5 };
 
+/* More would be no topic that ZooKeeper can hold. */
+enum { MAX_PARTITIONS = 200000 };
+
 /* One CreatePartitions request on its way; lives in its arena. Topics are worked on one after the
- * other. */
+ * other, and what a topic needs lies in the scratch until the next one: a request may name many. */
 struct expansion {
+    struct arena scratch;
     struct job job;
     struct message message;
     struct broker *b;
@@ -47,11 +52,16 @@ static int refuse(struct expansion *ex, int16_t error, struct str message)
 
 /* ---- the checks ---- */
 
-static int assign_by_hand(struct expansion *ex, const struct zk_brokers *brokers,
-                          struct node_topic *node, int32_t old)
+static bool is_by_hand(const struct create_partitions_request_topic *t)
+{
+    return t->assignments_count >= 0;
+}
+
+static int check_lists(struct expansion *ex, const struct zk_brokers *brokers,
+                       const struct node_topic *node)
 {
     const struct create_partitions_request_topic *t = asked(ex, ex->at);
-    struct arena *a = &ex->req->arena;
+    struct arena *a = &ex->scratch;
     struct replica_list *lists =
         arena_new_array(a, struct replica_list, (size_t)t->assignments_count);
     int32_t *ids = arena_new_array(a, int32_t, brokers->count);
@@ -64,30 +74,23 @@ static int assign_by_hand(struct expansion *ex, const struct zk_brokers *brokers
     struct str why =
         replica_lists_check(&(struct replica_lists){.lists = lists,
                                                     .count = t->assignments_count,
-                                                    .first_partition = old,
-                                                    .wanted = t->count - old,
+                                                    .first_partition = node->count,
+                                                    .wanted = t->count - node->count,
                                                     .factor = node->partitions[0].replicas.count,
                                                     .brokers = ids,
                                                     .broker_count = (int32_t)brokers->count},
-                            a);
-    if (!str_is_null(why))
-        return refuse(ex, INVALID_REPLICA_ASSIGNMENT, why);
-    for (int32_t i = 0; i < t->assignments_count; i++)
-        node->partitions[old + i] = (struct node_partition){
-            .id = old + i,
-            .replicas = {t->assignments[i].broker_ids, t->assignments[i].broker_ids_count},
-        };
-    return 0;
+                            &ex->req->arena);
+    return str_is_null(why) ? 0 : refuse(ex, INVALID_REPLICA_ASSIGNMENT, why);
 }
 
-static int assign(struct expansion *ex, const struct zk_brokers *brokers, struct node_topic *node,
-                  int32_t old)
+/* Places of wanted more partitions; whether there are any depends on the brokers alone. */
+static int place(struct expansion *ex, const struct zk_brokers *brokers,
+                 const struct node_topic *node, int32_t wanted, int32_t **ret_ids)
 {
-    struct arena *a = &ex->req->arena;
     const struct node_ids *first = &node->partitions[0].replicas;
-    struct placement_broker *list = arena_new_array(a, struct placement_broker, brokers->count);
+    struct placement_broker *list =
+        arena_new_array(&ex->scratch, struct placement_broker, brokers->count);
     uint32_t start = 0;
-    int32_t *ids;
 
     for (size_t i = 0; i < brokers->count; i++)
         list[i] = (struct placement_broker){brokers->list[i].id, brokers->list[i].node.rack};
@@ -95,37 +98,55 @@ static int assign(struct expansion *ex, const struct zk_brokers *brokers, struct
         start++;
     if (first->count > (int32_t)brokers->count)
         return refuse(ex, INVALID_REPLICATION_FACTOR,
-                      arena_printf(a, "Replication factor: %d larger than available brokers: %zu.",
+                      arena_printf(&ex->req->arena,
+                                   "Replication factor: %d larger than available brokers: %zu.",
                                    first->count, brokers->count));
     const struct placement p = {
         .brokers = list,
         .broker_count = (int32_t)brokers->count,
-        .partitions = node->count - old,
+        .partitions = wanted,
         .replication_factor = first->count,
-        .first_partition = old,
+        .first_partition = node->count,
         .start = start < brokers->count ? start : 0,
         .shift = start < brokers->count ? start : 0,
     };
-    if (first->count == 0 || placement_assign(&p, a, &ids) < 0)
+    if (first->count == 0 || placement_assign(&p, &ex->scratch, ret_ids) < 0)
         return refuse(
             ex, UNKNOWN_SERVER_ERROR,
             STR("Not all brokers have rack information for replica rack aware assignment."));
-    for (int32_t i = old; i < node->count; i++)
-        node->partitions[i] = (struct node_partition){
-            .id = i,
-            .replicas = {ids + (size_t)(i - old) * (size_t)first->count, first->count},
-        };
     return 0;
+}
+
+/* The node with its new partitions; ids: where nothing was assigned by hand. */
+static void grow(struct expansion *ex, struct node_topic *node, int32_t *ids)
+{
+    const struct create_partitions_request_topic *t = asked(ex, ex->at);
+    struct node_partition *all =
+        arena_new_array(&ex->scratch, struct node_partition, (size_t)t->count);
+    int32_t old = node->count, factor = node->partitions[0].replicas.count;
+
+    memcpy(all, node->partitions, (size_t)old * sizeof *all);
+    for (int32_t i = 0; i < t->count - old; i++) {
+        all[old + i].id = old + i;
+        all[old + i].replicas = ids ? (struct node_ids){ids + (size_t)i * (size_t)factor, factor}
+                                    : (struct node_ids){t->assignments[i].broker_ids,
+                                                        t->assignments[i].broker_ids_count};
+    }
+    node->partitions = all;
+    node->count = t->count;
+}
+
+static int refuse_unknown(struct expansion *ex)
+{
+    return refuse(ex, UNKNOWN_TOPIC_OR_PARTITION,
+                  arena_printf(&ex->req->arena, "The topic '%.*s' does not exist.",
+                               STR_ARG(asked(ex, ex->at)->name)));
 }
 
 static int check_count(struct expansion *ex, const struct node_topic *node)
 {
     const struct create_partitions_request_topic *t = asked(ex, ex->at);
 
-    if (node->count == 0 || node->partitions[0].id != 0 ||
-        node->partitions[node->count - 1].id != node->count - 1)
-        return refuse(ex, UNKNOWN_SERVER_ERROR,
-                      STR("The topic's partitions in ZooKeeper are not 0 to n-1."));
     for (int32_t i = 0; i < node->count; i++) {
         if (node->partitions[i].adding.count || node->partitions[i].removing.count)
             return refuse(
@@ -134,6 +155,8 @@ static int check_count(struct expansion *ex, const struct node_topic *node)
                              "A partition reassignment is in progress for the topic '%.*s'.",
                              STR_ARG(t->name)));
     }
+    if (node->count == 0)
+        return refuse_unknown(ex);
     if (t->count < node->count)
         return refuse(
             ex, INVALID_PARTITIONS,
@@ -145,46 +168,61 @@ static int check_count(struct expansion *ex, const struct node_topic *node)
         return refuse(
             ex, INVALID_PARTITIONS,
             arena_printf(&ex->req->arena, "Topic already has %d partitions.", node->count));
-    if (t->count > 200000)
-        return refuse(ex, INVALID_PARTITIONS,
-                      STR("Number of partitions must not be larger than 200000."));
+    if (node->partitions[0].id != 0 || node->partitions[node->count - 1].id != node->count - 1)
+        return refuse(ex, UNKNOWN_SERVER_ERROR,
+                      STR("The topic's partitions in ZooKeeper are not 0 to n-1."));
     return 0;
+}
+
+/* What is cheap first: nothing as large as the count is made before everything else is right, nor
+ * where nothing is to be written. */
+static int work_out(struct expansion *ex, const struct zk_brokers *brokers, struct node_topic *node)
+{
+    const struct create_partitions_request *body = ex->req->body;
+    const struct create_partitions_request_topic *t = asked(ex, ex->at);
+    int32_t *ids = NULL;
+    int error = check_count(ex, node);
+
+    if (!error && is_by_hand(t))
+        error = check_lists(ex, brokers, node);
+    if (!error && t->count > MAX_PARTITIONS)
+        error = refuse(ex, INVALID_PARTITIONS,
+                       STR("Number of partitions must not be larger than 200000."));
+    if (!error && !is_by_hand(t))
+        error = place(ex, brokers, node, body->validate_only ? 1 : t->count - node->count, &ids);
+    if (!error && !body->validate_only)
+        grow(ex, node, ids);
+    return error;
 }
 
 /* Reads the topic and works out what it is to become; the write is then prepared. On a worker. */
 static int prepare(struct expansion *ex)
 {
     struct arena *a = &ex->req->arena;
-    const struct create_partitions_request_topic *t = asked(ex, ex->at);
-    struct zk_topic topic = {.name = t->name};
+    struct str name = asked(ex, ex->at)->name;
+    struct str fault = zk_path_fault(a, ZK_PATH_TOPICS "/", name);
+    struct zk_topic topic = {.name = name};
     struct zk_brokers brokers;
     bool is_deleted = false;
-    enum zk_result r = zk_delete_topics_is_requested(ex->b->zk, t->name, &is_deleted);
 
+    arena_reset(&ex->scratch);
+    if (!str_is_null(fault))
+        return refuse(ex, UNKNOWN_SERVER_ERROR, fault);
+    enum zk_result r = zk_delete_topics_is_requested(ex->b->zk, name, &is_deleted);
     if (r == ZK_OK && is_deleted)
         return refuse(ex, INVALID_TOPIC_EXCEPTION, STR("The topic is queued for deletion."));
     if (r == ZK_OK)
-        r = zk_topics_read(ex->b->zk, a, &topic, 1);
+        r = zk_topics_read(ex->b->zk, &ex->scratch, &topic, 1);
     if (r == ZK_OK)
-        r = zk_brokers_read(ex->b->zk, false, a, &brokers);
+        r = zk_brokers_read(ex->b->zk, false, &ex->scratch, &brokers);
     if (r == ZK_OK && topic.result == ZK_NO_NODE)
-        return refuse(ex, UNKNOWN_TOPIC_OR_PARTITION,
-                      arena_printf(a, "The topic '%.*s' does not exist.", STR_ARG(t->name)));
+        return refuse_unknown(ex);
     if (r != ZK_OK || topic.result != ZK_OK)
         return refuse(ex, UNKNOWN_SERVER_ERROR,
                       arena_printf(a, "The topic cannot be read from ZooKeeper: %s",
                                    zk_result_name(r != ZK_OK ? r : topic.result)));
-    int error = check_count(ex, &topic.node);
-    if (error)
-        return error;
-    int32_t old = topic.node.count;
-    struct node_partition *all = arena_new_array(a, struct node_partition, (size_t)t->count);
-    memcpy(all, topic.node.partitions, (size_t)old * sizeof *all);
-    topic.node.partitions = all;
-    topic.node.count = t->count;
-    error = t->assignments_count >= 0 ? assign_by_hand(ex, &brokers, &topic.node, old)
-                                      : assign(ex, &brokers, &topic.node, old);
-    ex->write.topic = t->name;
+    int error = work_out(ex, &brokers, &topic.node);
+    ex->write.topic = name;
     ex->write.node = topic.node;
     ex->write.node_version = topic.version;
     return error;
@@ -226,6 +264,7 @@ static void answer(struct expansion *ex)
         if (!str_is_null(ex->resp->results[i].name))
             ex->resp->results[n++] = ex->resp->results[i];
     ex->resp->results_count = n;
+    arena_deinit(&ex->scratch);
     request_reply(ex->req, ex->resp);
 }
 

@@ -157,9 +157,12 @@ static void reply(struct produce_call *c)
     msg_init(&produce_response_desc, resp);
     resp->responses =
         arena_new_array(a, struct produce_response_response, (size_t)body->topic_data_count);
-    resp->responses_count = body->topic_data_count;
     for (int32_t i = 0; i < body->topic_data_count; i++) {
-        struct produce_response_response *t = &resp->responses[i];
+        struct produce_response_response *t = &resp->responses[resp->responses_count];
+
+        if (body->topic_data[i].partition_data_count == 0)
+            continue; /* Kafka, which answers by partitions, does not tell such a topic */
+        resp->responses_count++;
         t->name = body->topic_data[i].name;
         t->partition_responses_count = body->topic_data[i].partition_data_count;
         t->partition_responses = arena_new_array(a, struct produce_response_partition_response,

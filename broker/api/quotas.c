@@ -4,7 +4,9 @@
 #include "broker/api/handlers.h"
 
 #include "broker/meta/quota_admin.h"
+#include "broker/request/seen.h"
 #include "common/base/err.h"
+#include "common/base/strbuf.h"
 
 /* One request on its way; lives in its arena. */
 struct quota_call {
@@ -70,6 +72,48 @@ static void answer_alteration(struct arena *a, const struct quota_alteration *al
             .entity_type = al->parts[i].type, .entity_name = al->parts[i].name};
 }
 
+static int by_type(const void *a, const void *b)
+{
+    const struct quota_part *x = a, *y = b;
+
+    return str_cmp(x->type, y->type);
+}
+
+/* Whom it is about, as text that is the same for the same entity. */
+static struct str entity_of(struct arena *a, const struct quota_alteration *al)
+{
+    size_t n = (size_t)al->part_count;
+    struct quota_part *parts = arena_new_array(a, struct quota_part, n);
+    CLEANUP(strbuf_deinit) struct strbuf sb = {0};
+
+    if (n)
+        memcpy(parts, al->parts, n * sizeof *parts);
+    if (n)
+        qsort(parts, n, sizeof *parts, by_type);
+    for (size_t i = 0; i < n; i++) {
+        strbuf_addf(&sb, "%zu %d ", parts[i].type.len,
+                    str_is_null(parts[i].name) ? -1 : (int)parts[i].name.len);
+        strbuf_add_str(&sb, parts[i].type);
+        strbuf_add_str(&sb, parts[i].name);
+    }
+    return arena_str(a, strbuf_str(&sb));
+}
+
+/* An entity that stands twice is altered twice, and answered once: for the last time. */
+static void answer_alterations(struct arena *a, const struct quota_alteration *list, int32_t count,
+                               struct alter_client_quotas_response *resp)
+{
+    struct seen *entities = NULL;
+
+    resp->entries = arena_new_array(a, struct alter_client_quotas_response_entry, (size_t)count);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t at = seen_add(&entities, a, entity_of(a, &list[i]), resp->entries_count);
+
+        answer_alteration(a, &list[i], &resp->entries[at < 0 ? resp->entries_count++ : at]);
+    }
+    seen_clear(&entities);
+}
+
 static void alter(struct job *j)
 {
     struct quota_call *call = container_of(j, struct quota_call, job);
@@ -85,10 +129,7 @@ static void alter(struct job *j)
         &(struct quota_run){.zk = call->b->zk, .a = a, .is_dry_run = body->validate_only}, list,
         count);
     msg_init(&alter_client_quotas_response_desc, resp);
-    resp->entries = arena_new_array(a, struct alter_client_quotas_response_entry, count);
-    resp->entries_count = body->entries_count;
-    for (size_t i = 0; i < count; i++)
-        answer_alteration(a, &list[i], &resp->entries[i]);
+    answer_alterations(a, list, body->entries_count, resp);
     request_reply(call->req, resp);
 }
 

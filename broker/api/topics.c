@@ -31,20 +31,27 @@ static void set_error(struct create_topics_response_topic *t, int16_t error, str
     t->error_message = message;
 }
 
+/* Of a partition that stands twice the last list counts. */
 static void take_assignments(struct arena *a, const struct create_topics_request_topic *in,
                              struct topic_creation *c)
 {
     struct topic_assignment *list =
         arena_new_array(a, struct topic_assignment, (size_t)in->assignments_count);
+    struct seen *indexes = NULL;
 
-    for (int32_t i = 0; i < in->assignments_count; i++)
-        list[i] = (struct topic_assignment){
-            .partition = in->assignments[i].partition_index,
-            .brokers = in->assignments[i].broker_ids,
-            .broker_count = in->assignments[i].broker_ids_count,
+    for (int32_t i = 0; i < in->assignments_count; i++) {
+        const struct create_topics_request_assignment *as = &in->assignments[i];
+        struct str key = {(const char *)&as->partition_index, sizeof as->partition_index};
+        int32_t at = seen_add(&indexes, a, key, c->assignment_count);
+
+        list[at < 0 ? c->assignment_count++ : at] = (struct topic_assignment){
+            .partition = as->partition_index,
+            .brokers = as->broker_ids,
+            .broker_count = as->broker_ids_count,
         };
+    }
+    seen_clear(&indexes);
     c->assignments = list;
-    c->assignment_count = in->assignments_count;
 }
 
 static void take_overrides(struct arena *a, const struct create_topics_request_topic *in,
@@ -74,7 +81,7 @@ static void take_topic(struct creation *cr, const struct create_topics_request_t
     }
 }
 
-/* Each name is answered once; a repeated one is refused. */
+/* A name that stands more than once is refused, wherever it stands. */
 static void take_topics(struct creation *cr)
 {
     const struct create_topics_request *body = cr->req->body;
@@ -85,13 +92,13 @@ static void take_topics(struct creation *cr)
         arena_new_array(a, struct create_topics_response_topic, (size_t)body->topics_count);
     cr->list = arena_new_array(a, struct topic_creation, (size_t)body->topics_count);
     for (int32_t i = 0; i < body->topics_count; i++) {
-        int32_t first = seen_add(&set, a, body->topics[i].name, cr->resp->topics_count);
+        int32_t first = seen_add(&set, a, body->topics[i].name, i);
 
-        if (first < 0) {
-            take_topic(cr, &body->topics[i]);
-        } else if (!cr->list[first].error) {
-            cr->list[first].error = INVALID_REQUEST;
-            cr->list[first].message = STR("Found multiple entries for this topic.");
+        take_topic(cr, &body->topics[i]);
+        if (first >= 0 && !cr->list[i].error) {
+            cr->list[first].error = cr->list[i].error = INVALID_REQUEST;
+            cr->list[first].message = cr->list[i].message =
+                STR("Found multiple entries for this topic.");
         }
     }
     seen_clear(&set);

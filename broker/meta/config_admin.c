@@ -191,6 +191,14 @@ static int check_topic_values(struct run *run, struct config_alteration *c, cons
     return r < 0 ? refuse(c, INVALID_CONFIG, arena_str(run->a, strbuf_str(&why))) : 0;
 }
 
+/* A name such as ".." is a node of no topic; Kafka says so only where it reads the node. */
+static int check_node(struct run *run, struct config_alteration *c)
+{
+    struct str fault = zk_path_fault(run->a, ZK_PATH_CONFIG "/topics/", c->name);
+
+    return str_is_null(fault) ? 0 : refuse_value(run, c, fault.p);
+}
+
 static void alter_topic(struct run *run, struct config_alteration *c)
 {
     CLEANUP(props_deinit) struct props p = {0};
@@ -201,6 +209,8 @@ static void alter_topic(struct run *run, struct config_alteration *c)
         return;
     }
     if (run->is_incremental)
+        r = check_node(run, c);
+    if (r == 0 && run->is_incremental)
         r = read_props(run, c, "topics", c->name, &p);
     if (r == 0)
         r = apply_edits(run, c, (struct config_keys){topic_options, topic_option_count}, &p);

@@ -15,11 +15,15 @@ enum { EPOCH_OF_DELETED = -2, EPOCH_UNKNOWN = -1 };
 
 /* ---- what all orders have in common ---- */
 
-static bool is_stale_broker(const struct replica_manager *m, int64_t broker_epoch)
+/* Why an order is not looked at: 0, STALE_BROKER_EPOCH, and UNKNOWN_SERVER_ERROR of one that is
+ * said to be of KRaft, as in Kafka where no migration is under way. */
+static int refusal(const struct replica_manager *m, int64_t broker_epoch, bool is_of_kraft)
 {
-    int64_t ours = atomic_load(m->opts.broker_epoch);
-
-    return broker_epoch != -1 && broker_epoch < ours;
+    if (broker_epoch == -1)
+        return 0;
+    if (is_of_kraft)
+        return UNKNOWN_SERVER_ERROR;
+    return broker_epoch < atomic_load(m->opts.broker_epoch) ? STALE_BROKER_EPOCH : 0;
 }
 
 /* Remembers the controller's epoch; false where it is one of the past. */
@@ -279,21 +283,29 @@ static void answer_flat(const struct order_list *l, struct arena *a,
             l->v[i].topic, l->v[i].state->partition_index, err_to_wire(l->v[i].error)};
 }
 
-static void answer_by_topic(const struct order_list *l, struct arena *a,
-                            struct leader_and_isr_response *ret)
+/* A refusal tells each topic of the request, also one without partitions. */
+static void answer_by_topic(const struct order_list *l, const struct leader_and_isr_request *req,
+                            struct arena *a, struct leader_and_isr_response *ret)
 {
     struct leader_and_isr_response_partition_error *errors =
         arena_new_array(a, struct leader_and_isr_response_partition_error, (size_t)l->count);
+    int32_t n = 0;
 
-    ret->topics = arena_new_array(a, struct leader_and_isr_response_topic, (size_t)l->count);
     for (int32_t i = 0; i < l->count; i++) {
-        if (i == 0 || !str_eq(l->v[i].topic, l->v[i - 1].topic))
-            ret->topics[ret->topics_count++] =
-                (struct leader_and_isr_response_topic){l->v[i].topic_id, &errors[i], 0};
-        ret->topics[ret->topics_count - 1].partition_errors_count++;
         struct_init(&leader_and_isr_response_partition_error_desc, &errors[i]);
         errors[i].partition_index = l->v[i].state->partition_index;
         errors[i].error_code = err_to_wire(l->v[i].error);
+    }
+    ret->topics =
+        arena_new_array(a, struct leader_and_isr_response_topic, (size_t)req->topic_states_count);
+    for (int32_t i = 0; i < req->topic_states_count; i++) {
+        const struct leader_and_isr_request_topic_state *t = &req->topic_states[i];
+
+        if (t->partition_states_count == 0 && !ret->error_code)
+            continue;
+        ret->topics[ret->topics_count++] = (struct leader_and_isr_response_topic){
+            t->topic_id, &errors[n], t->partition_states_count};
+        n += t->partition_states_count;
     }
 }
 
@@ -301,7 +313,7 @@ void orders_leader_and_isr(struct replica_manager *m, const struct leader_and_is
                            int16_t version, struct arena *a, struct leader_and_isr_response *ret)
 {
     struct order_list l = orders_of(req, a);
-    int error = is_stale_broker(m, req->broker_epoch) ? STALE_BROKER_EPOCH : 0;
+    int error = refusal(m, req->broker_epoch, req->is_k_raft_controller);
 
     msg_init(&leader_and_isr_response_desc, ret);
     if (!error)
@@ -324,7 +336,7 @@ void orders_leader_and_isr(struct replica_manager *m, const struct leader_and_is
     if (version < 5)
         answer_flat(&l, a, ret);
     else
-        answer_by_topic(&l, a, ret);
+        answer_by_topic(&l, req, a, ret);
     orders_deinit(&l);
 }
 
@@ -443,7 +455,7 @@ void orders_stop_replica(struct replica_manager *m, const struct stop_replica_re
                          struct arena *a, struct stop_replica_response *ret)
 {
     struct stop_list l = stops_of(req, a);
-    int error = is_stale_broker(m, req->broker_epoch) ? STALE_BROKER_EPOCH : 0;
+    int error = refusal(m, req->broker_epoch, req->is_k_raft_controller);
 
     msg_init(&stop_replica_response_desc, ret);
     WITH_LOCK(&m->state_lock)
@@ -455,9 +467,13 @@ void orders_stop_replica(struct replica_manager *m, const struct stop_replica_re
             l.v[i].error = stop_one(m, &l.v[i]);
     }
     ret->error_code = (int16_t)error;
-    if (error)
+    if (error > 0)
         return;
-    tell_resigned(m, &l);
+    if (error)
+        for (int32_t i = 0; i < l.count; i++)
+            l.v[i].error = error;
+    else
+        tell_resigned(m, &l);
     ret->partition_errors =
         arena_new_array(a, struct stop_replica_response_partition_error, (size_t)l.count);
     ret->partition_errors_count = l.count;
@@ -486,7 +502,7 @@ static bool recount(struct partition *part, void *ctx UNUSED)
 void orders_update_metadata(struct replica_manager *m, const struct update_metadata_request *req,
                             struct update_metadata_response *ret)
 {
-    int error = is_stale_broker(m, req->broker_epoch) ? STALE_BROKER_EPOCH : 0;
+    int error = refusal(m, req->broker_epoch, req->is_k_raft_controller);
     const struct metadata_snapshot *CLEANUP(metadata_put_p) before = metadata_get(m->opts.metadata);
     bool has_lost = false;
 

@@ -3,6 +3,7 @@
 #include "common/base/mem.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -33,29 +34,32 @@ static int parse_bool(struct str text, bool *ret)
     return 0;
 }
 
-static int parse_value(const struct conf_option *o, struct str text, union value *v,
+/* What is refused is told with the spaces around it, as it was given. */
+static int parse_value(const struct conf_option *o, struct str given, union value *v,
                        struct strbuf *why)
 {
+    struct str text = str_trim(given);
+
     switch (o->type) {
     case CONF_BOOLEAN:
         if (parse_bool(text, &v->b) < 0)
-            return refuse(o, text, why, "Expected value to be either true or false");
+            return refuse(o, given, why, "Expected value to be either true or false");
         return 0;
     case CONF_SHORT:
         if (str_to_i64(text, INT16_MIN, INT16_MAX, &v->i) < 0)
-            return refuse(o, text, why, "Not a number of type SHORT");
+            return refuse(o, given, why, "Not a number of type SHORT");
         return 0;
     case CONF_INT:
         if (str_to_i64(text, INT32_MIN, INT32_MAX, &v->i) < 0)
-            return refuse(o, text, why, "Not a number of type INT");
+            return refuse(o, given, why, "Not a number of type INT");
         return 0;
     case CONF_LONG:
         if (str_to_i64(text, INT64_MIN, INT64_MAX, &v->i) < 0)
-            return refuse(o, text, why, "Not a number of type LONG");
+            return refuse(o, given, why, "Not a number of type LONG");
         return 0;
     case CONF_DOUBLE:
         if (str_to_double(text, &v->d) < 0)
-            return refuse(o, text, why, "Not a number of type DOUBLE");
+            return refuse(o, given, why, "Not a number of type DOUBLE");
         return 0;
     default:
         return 0;
@@ -111,35 +115,41 @@ static int check_list(const struct conf_option *o, struct str text, struct strbu
     return 0;
 }
 
-/* Java prints the number that it read: 2 as 2.0 where it is a double. */
-static int check_number(const struct conf_option *o, double v, struct str text, struct strbuf *why)
+/* Java prints the number that it read: 007 as 7, and 2 as 2.0 where it is a double. */
+static int check_number(const struct conf_option *o, const union value *v, struct str text,
+                        struct strbuf *why)
 {
+    bool is_double = o->type == CONF_DOUBLE;
+    double n = is_double ? v->d : (double)v->i;
     char what[96], number[32];
 
-    if (v < o->check.min)
+    if (n < o->check.min)
         snprintf(what, sizeof what, "Value must be at least %.15g", o->check.min);
-    else if (o->check.kind == CONF_BETWEEN && v > o->check.max)
+    else if (o->check.kind == CONF_BETWEEN && n > o->check.max)
         snprintf(what, sizeof what, "Value must be no more than %.15g", o->check.max);
     else
         return 0;
-    if (o->type == CONF_DOUBLE && v == (double)(int64_t)v) {
-        snprintf(number, sizeof number, "%.1f", v);
-        text = str_of(number);
-    }
-    return refuse(o, text, why, what);
+    if (!is_double)
+        snprintf(number, sizeof number, "%" PRId64, v->i);
+    else if (n == (double)(int64_t)n)
+        snprintf(number, sizeof number, "%.1f", n);
+    else
+        return refuse(o, text, why, what);
+    return refuse(o, str_of(number), why, what);
 }
 
-static int parse_and_check(const struct conf_option *o, struct str text, union value *v,
+static int parse_and_check(const struct conf_option *o, struct str given, union value *v,
                            struct strbuf *why)
 {
-    int r = parse_value(o, text, v, why);
+    struct str text = str_trim(given);
+    int r = parse_value(o, given, v, why);
 
     if (r < 0)
         return r;
     switch (o->check.kind) {
     case CONF_AT_LEAST:
     case CONF_BETWEEN:
-        return check_number(o, o->type == CONF_DOUBLE ? v->d : (double)v->i, text, why);
+        return check_number(o, v, text, why);
     case CONF_ONE_OF:
         return is_listed(o->check.names, text) ? 0 : refuse_choice(o, text, why);
     case CONF_LIST_OF:
@@ -178,10 +188,10 @@ int conf_set(const struct conf_option *o, void *values, struct str text, struct 
 {
     union value v = {0};
 
-    text = str_trim(text);
     int r = parse_and_check(o, text, &v, why);
+
     if (r == 0 && o->at >= 0)
-        store(o, values, text, v);
+        store(o, values, str_trim(text), v);
     return r;
 }
 
@@ -189,7 +199,7 @@ int conf_validate(const struct conf_option *o, struct str text, struct strbuf *w
 {
     union value v = {0};
 
-    return parse_and_check(o, str_trim(text), &v, why);
+    return parse_and_check(o, text, &v, why);
 }
 
 static void set_default(const struct conf_option *o, void *values)

@@ -5,6 +5,7 @@
     deploy/cluster start N... [--set key=value]... [--impl klamm|kafka]
 
 `up` prints BOOTSTRAP=host:port,... and ZOOKEEPER=host:port,... and returns when every broker serves.
+Where DIR holds a cluster, what no flag says stays as it was there.
 Broker N (from 1) listens on P+N; its data is in DIR/broker-N, its log in DIR/broker-N.log. ZooKeeper
 server N is named zkN: `stop zk1`, or `zk-stop 1`.
 """
@@ -36,18 +37,39 @@ def check_impl(impl):
         raise Trouble(f"--impl {impl}: klamm or kafka")
 
 
-def check(args):
-    if not 1 <= args.brokers <= MOST_BROKERS:
-        raise Trouble(f"--brokers {args.brokers}: 1 to {MOST_BROKERS} are possible")
-    if args.zookeepers not in (1, 3):
-        raise Trouble(f"--zookeepers {args.zookeepers}: 1 or 3 servers are possible")
-    if not 1 <= args.log_dirs <= MOST_LOG_DIRS:
-        raise Trouble(f"--log-dirs {args.log_dirs}: 1 to {MOST_LOG_DIRS} are possible")
-    if args.sasl:
-        raise Trouble(f"--sasl {args.sasl}: Klamm cannot do SASL yet; it comes with the security issue")
-    for setting in args.set:
+def asked_for(args, old):
+    """The settings of a cluster: what is given, else what it had before, else what the help says."""
+    had = old.settings if old else {}
+    program = os.environ.get("KLAMM_IMPL")
+
+    def choose(name, given, default):
+        return had.get(name, default) if given is None else given
+    settings = {
+        "brokers": choose("brokers", args.brokers, 3), "zookeepers": choose("zookeepers", args.zookeepers, 1),
+        "port": choose("port", args.port, 19092), "set": choose("set", args.set, []), "tls": choose("tls", args.tls, False),
+        "wrap": choose("wrap", args.wrap and pairs(args.wrap), {}), "hosts": choose("hosts", args.host and pairs(args.host), {}),
+        "impl": choose("impl", pairs(args.impl or [], program or "klamm") if args.impl or program else None, {"*": "klamm"})}
+    for name, given, default in (("log_dirs", args.log_dirs, 1), ("jvm", args.jvm, "light")):
+        if choose(name, given, default) != default:
+            settings[name] = choose(name, given, default)
+    return settings
+
+
+def check(settings, sasl):
+    log_dirs = settings.get("log_dirs", 1)
+    if not 1 <= settings["brokers"] <= MOST_BROKERS:
+        raise Trouble(f"--brokers {settings['brokers']}: 1 to {MOST_BROKERS} are possible")
+    if settings["zookeepers"] not in (1, 3):
+        raise Trouble(f"--zookeepers {settings['zookeepers']}: 1 or 3 servers are possible")
+    if not 1 <= log_dirs <= MOST_LOG_DIRS:
+        raise Trouble(f"--log-dirs {log_dirs}: 1 to {MOST_LOG_DIRS} are possible")
+    if sasl:
+        raise Trouble(f"--sasl {sasl}: Klamm cannot do SASL yet; it comes with the security issue")
+    for setting in settings["set"]:
         if not setting.partition("=")[1]:
             raise Trouble(f"--set {setting}: key=value is wanted")
+    for impl in settings["impl"].values():
+        check_impl(impl)
 
 
 def install(impls):
@@ -62,17 +84,9 @@ def install(impls):
 
 
 def up(args):
-    check(args)
-    settings = {"brokers": args.brokers, "zookeepers": args.zookeepers, "port": args.port,
-                "set": args.set, "tls": args.tls, "wrap": pairs(args.wrap),
-                "hosts": pairs(args.host), "impl": pairs(args.impl, os.environ.get("KLAMM_IMPL", "klamm"))}
-    for impl in settings["impl"].values():
-        check_impl(impl)
-    if args.log_dirs > 1:
-        settings["log_dirs"] = args.log_dirs
-    if args.jvm != "light":
-        settings["jvm"] = args.jvm
     old = Cluster.load(args.dir)
+    settings = asked_for(args, old)
+    check(settings, args.sasl)
     became = old.settings.get("became") if old else None
     if old and old.settings != {**settings, **({"became": became} if became else {})}:
         running = [m.name for m in old.members() if m.state() != "down"]
@@ -86,7 +100,7 @@ def up(args):
     cluster.up()
     print(f"BOOTSTRAP={cluster.bootstrap()}")
     print(f"ZOOKEEPER={cluster.zookeeper_connect()}")
-    if args.tls:
+    if settings["tls"]:
         print(f"BOOTSTRAP_SSL={cluster.ssl_bootstrap()}")
         print(f"CA={cluster.dir}/tls/ca.pem")
 
@@ -181,20 +195,20 @@ def parse(argv):
         return sub
 
     sub = action("up", "start what is down, wait until all serve")
-    sub.add_argument("--brokers", type=int, default=3)
-    sub.add_argument("--zookeepers", type=int, default=1, help="1 or 3")
-    sub.add_argument("--port", type=int, default=19092, help="broker N listens on PORT+N")
-    sub.add_argument("--set", action="append", default=[], metavar="key=value", help="for every broker")
-    sub.add_argument("--log-dirs", type=int, default=1, metavar="N", help="of every broker")
-    sub.add_argument("--tls", action="store_true", help="a CA, certificates, and an SSL listener each")
+    sub.add_argument("--brokers", type=int, help="(3)")
+    sub.add_argument("--zookeepers", type=int, help="1 or 3 (1)")
+    sub.add_argument("--port", type=int, help="broker N listens on PORT+N (19092)")
+    sub.add_argument("--set", action="append", metavar="key=value", help="for every broker")
+    sub.add_argument("--log-dirs", type=int, metavar="N", help="of every broker (1)")
+    sub.add_argument("--tls", action="store_true", default=None, help="a CA, certificates, and an SSL listener each")
     sub.add_argument("--sasl", metavar="MECH")
-    sub.add_argument("--impl", action="append", default=[], metavar="[N=]klamm|kafka",
-                     help="which broker program; for tests (default: $KLAMM_IMPL or klamm)")
-    sub.add_argument("--jvm", choices=("light", "server"), default="light",
-                     help="of Apache Kafka: small and quickly warm, or as kafka-server-start has it; for tests")
-    sub.add_argument("--host", action="append", default=[], metavar="N=ADDRESS",
+    sub.add_argument("--impl", action="append", metavar="[N=]klamm|kafka",
+                     help="which broker program; for tests ($KLAMM_IMPL, or klamm)")
+    sub.add_argument("--jvm", choices=("light", "server"),
+                     help="of Apache Kafka: small and quickly warm (light), or as kafka-server-start has it; for tests")
+    sub.add_argument("--host", action="append", metavar="N=ADDRESS",
                      help="the address of broker N, or of ZooKeeper for N=zk; for tests")
-    sub.add_argument("--wrap", action="append", default=[], metavar="N=COMMAND",
+    sub.add_argument("--wrap", action="append", metavar="N=COMMAND",
                      help="run broker N below this command; for tests")
     action("status", "a table of what runs")
     for name, text in (("stop", "controlled shutdown"), ("kill", "kill -9"), ("start", "start again"),

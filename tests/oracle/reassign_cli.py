@@ -150,7 +150,7 @@ def compare(kafkas, bootstrap, folder, options):
         elif options.verbose:
             print(f"same: {tool} {' '.join(args)}")
     steps = [s for s in steps if s[0] != ONCE]
-    print(f"reassign_cli: {len(steps) - failed} passed, {failed} failed")
+    print(f"{len(steps) - failed} passed, {failed} failed, 0 skipped")
     return failed
 
 

@@ -14,8 +14,10 @@
 #include <stdlib.h>
 
 /* Files of one test live below this directory; made fresh for each test, removed by the test's
- * process at exit. */
+ * process at exit, and where that was killed by the program at its end. */
 const char *test_tmpdir(void);
+void test_tmpdirs_begin(void);
+void test_tmpdirs_end(void);
 /* Before each test: under ThreadSanitizer the tests of a suite run in one process (CK_FORK=no), and
  * must not find what the one before left. */
 void test_begin(void);
@@ -32,7 +34,9 @@ static inline int test_main_run(const char *name, const TTest *const *tests, siz
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_set_tap(runner, "-");
+    test_tmpdirs_begin();
     srunner_run_all(runner, CK_SILENT);
+    test_tmpdirs_end();
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -39,6 +39,18 @@ def test_up_says_where_it_is_and_may_be_said_twice(single):
     assert single.view()[0] == [1] == [single.view()[1]]
 
 
+def test_up_without_flags_keeps_what_is_there(single):
+    """Also where all of it is down: the same ports, brokers and settings, and not those that the help tells."""
+    path, out = os.path.join(single.dir, "cluster.json"), single.up()
+    with open(path, encoding="utf-8") as f:
+        before = f.read()
+    assert single.run("up") == out
+    single.run("down")
+    assert single.run("up") == out
+    with open(path, encoding="utf-8") as f:
+        assert f.read() == before
+
+
 def test_status_names_every_state(single):
     assert states(single) == {"zookeeper-1": "up", "broker-1": "up"}
     single.run("pause", 1)

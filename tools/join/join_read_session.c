@@ -9,7 +9,7 @@
 #include "zk/zk_direct.h"
 #include "zk/zk_paths.h"
 
-enum { SESSION_MS = 6000, SERVERS_MAX = 32 };
+enum { SERVERS_MAX = 32 };
 
 /* Below each of these a broker makes nodes, or changes them. */
 static const char *const changed[] = {
@@ -62,19 +62,27 @@ static void read_guard(struct join_facts *f, struct zk_direct *zk, const char *p
                       arena_printf(f->arena, "%s: %.*s", path, STR_ARG(text)));
 }
 
+/* As the broker itself would open it. */
+static struct zk_conf session_of(const struct join_facts *f, const char *connect,
+                                 int64_t timeout_ms)
+{
+    const struct zk_conf how = f->conf ? zk_conf_of_broker(f->conf) : (struct zk_conf){0};
+
+    return why_zk_conf(&how, connect, timeout_ms);
+}
+
 void join_read_guards(struct join_facts *f, int64_t timeout_ms)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
-    struct zk_direct_conf conf = {.connect = f->zookeeper.p, .session_timeout_ms = SESSION_MS};
+    const struct zk_conf how = session_of(f, f->zookeeper.p, timeout_ms);
+    const struct zk_direct_conf conf = {.connect = how.connect,
+                                        .session_timeout_ms = how.session_timeout_ms,
+                                        .ssl = how.ssl,
+                                        .ssl_truststore = how.ssl_truststore,
+                                        .ssl_keystore = how.ssl_keystore,
+                                        .ssl_key_password = how.ssl_key_password};
     struct zk_direct *zk = NULL;
 
-    if (f->conf) {
-        const struct zk_conf how = zk_conf_of_broker(f->conf);
-        conf.ssl = how.ssl;
-        conf.ssl_truststore = how.ssl_truststore;
-        conf.ssl_keystore = how.ssl_keystore;
-        conf.ssl_key_password = how.ssl_key_password;
-    }
     if (zk_direct_open(&conf, timeout_ms, &zk, &why) < 0) {
         why_unasked(&f->zk, "the ACLs of nodes: %s", why.s ? why.s : "no session");
         return;
@@ -105,15 +113,9 @@ static void read_server(struct join_facts *f, struct join_server *s, struct str 
                         int64_t timeout_ms)
 {
     CLEANUP(strbuf_deinit) struct strbuf why = {0};
-    struct zk_conf conf = f->conf ? zk_conf_of_broker(f->conf) : (struct zk_conf){0};
+    const struct zk_conf conf = session_of(f, arena_strz(f->arena, connect), timeout_ms);
     struct zk_status status;
 
-    conf.connect = arena_strz(f->arena, connect);
-    conf.session_timeout_ms = SESSION_MS;
-    conf.connection_timeout_ms = (int32_t)timeout_ms;
-    conf.max_in_flight = 1;
-    conf.only_reads = true;
-    conf.set_acl = false;
     struct zk *zk = zk_new(&conf);
     s->answers = zk_start(zk, &why) == 0;
     if (s->answers) {

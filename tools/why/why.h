@@ -176,7 +176,9 @@ struct zk;
 struct zk_conf;
 struct zk_store;
 
-/* why_zk.c: a session, and what why_zk_read() takes; NULL where there is none to be had. how says
+/* why_zk.c: how a session is opened in which is only read, by whom how says (TLS, digest). */
+struct zk_conf why_zk_conf(const struct zk_conf *how, const char *connect, int64_t timeout_ms);
+/* A session, and what why_zk_read() takes; NULL where there is none to be had. how says
  * who we are (TLS, digest); NULL: nobody. */
 struct zk *why_zk_ask(struct why_facts *f, const char *connect, int64_t timeout_ms,
                       const struct zk_conf *how);

@@ -25,10 +25,9 @@ static struct zk *open_session(struct why_facts *f, const struct zk_conf *conf)
     return zk;
 }
 
-struct zk *why_zk_ask(struct why_facts *f, const char *connect, int64_t timeout_ms,
-                      const struct zk_conf *how)
+struct zk_conf why_zk_conf(const struct zk_conf *how, const char *connect, int64_t timeout_ms)
 {
-    struct zk_conf conf = how ? *how : (struct zk_conf){0};
+    struct zk_conf conf = *how;
 
     conf.connect = connect;
     conf.session_timeout_ms = SESSION_MS;
@@ -36,6 +35,13 @@ struct zk *why_zk_ask(struct why_facts *f, const char *connect, int64_t timeout_
     conf.max_in_flight = IN_FLIGHT;
     conf.only_reads = true;
     conf.set_acl = false;
+    return conf;
+}
+
+struct zk *why_zk_ask(struct why_facts *f, const char *connect, int64_t timeout_ms,
+                      const struct zk_conf *how)
+{
+    const struct zk_conf nobody = {0}, conf = why_zk_conf(how ? how : &nobody, connect, timeout_ms);
     struct zk *zk = open_session(f, &conf);
     if (zk)
         why_zk_read(f, zk_as_store(zk));

@@ -3,31 +3,17 @@
 No compressor is needed: every codec can say "these bytes are as they are".
 """
 
+import os
 import struct
+import sys
 import time
 import zlib
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../system"))
+from wire import crc32c, varint  # noqa: E402
+
 NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
 T0 = (int(time.time()) - 2 * 86400) * 1000  # far enough from now, so that times which a broker gave can be told from these
-
-
-def crc32c_table():
-    table = []
-    for n in range(256):
-        for _ in range(8):
-            n = (n >> 1) ^ (0x82F63B78 if n & 1 else 0)
-        table.append(n)
-    return table
-
-
-TABLE = crc32c_table()
-
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = (crc >> 8) ^ TABLE[(crc ^ byte) & 0xFF]
-    return crc ^ 0xFFFFFFFF
 
 
 def xxhash32(data):
@@ -40,14 +26,6 @@ def xxhash32(data):
     h = (h ^ h >> 15) * two & 0xFFFFFFFF
     h = (h ^ h >> 13) * three & 0xFFFFFFFF
     return h ^ h >> 16
-
-
-def varint(n):
-    n = n << 1 ^ n >> 63
-    out = b""
-    while n > 127:
-        out, n = out + bytes([n & 127 | 128]), n >> 7
-    return out + bytes([n])
 
 
 def snappy_block(data):

@@ -64,15 +64,18 @@ def batch_view(data):
         out.append((new_batch(whole, now) if whole[16] == 2 else old_message(whole, now)).hex())
         at += size
     rest = data[at:]
-    has_own_time = len(rest) > 17 and rest[16] == 1 and rest[17] & 8
-    return out + (["a part, packed with the time of the broker" if has_own_time else f"part: {rest.hex()}"] if rest else [])
+    if len(rest) > 17 and rest[16] == 1 and rest[17] & 8:
+        return out + ["a part, packed with the time of the broker"]
+    if len(rest) > 17 and rest[16] < 2 and rest[17] & 7 == 1:  # two compressors give different bytes, and a checksum of them
+        return out + [f"part: {rest[:12].hex()} {rest[16:18].hex()} packed, {len(rest)} bytes"]
+    return out + ([f"part: {rest.hex()}"] if rest else [])
 
 
 class Normal:
     """What may be compared of one side's answers."""
 
     def __init__(self, side):
-        self.side = side
+        self.side, self.told = side, {}  # texts of the request that have a name of their own
         self.dir = side.cluster.dir
 
     def ids(self):
@@ -100,7 +103,7 @@ class Normal:
         if isinstance(value, bytes):
             return value.hex()
         if isinstance(value, str):
-            return value if value == NO_ID else self.text(value)
+            return value if value == NO_ID else self.told.get(value) or self.text(value)
         if isinstance(value, int) and abs(value - time.time() * 1000) < DAY:
             return "now"
         return value

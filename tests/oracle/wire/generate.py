@@ -25,7 +25,7 @@ class Generator:
         self.world, self.rng, self.api, self.version = world, world.rng, api, version
         self.wild = self.rng.choice((0, 0, 0, 0.05, 0.3))
         # Nothing is named twice, and no topic goes without a partition; but sometimes, where it is soon forgotten.
-        self.tidy = self.rng.random() < 0.95 or api in ("Produce", "JoinGroup", "Fetch", "OffsetCommit",
+        self.tidy = self.rng.random() >= world.untidy or api in ("Produce", "JoinGroup", "Fetch", "OffsetCommit",
                                                                        "AlterPartition")
 
     def body(self):
@@ -144,6 +144,7 @@ class Exchange:
 
     def __init__(self, api, version, body, damage=None):
         self.api, self.version, self.body, self.damage, self.asked = api, version, body, damage, body
+        self.read = []  # what each side reads of it
 
     @classmethod
     def random(cls, world, apis):
@@ -157,12 +158,14 @@ class Exchange:
 
     def bytes(self, known):
         """None where the damage would ask for too much."""
-        body = encode_body(self.api, self.version, resolved(self.body, known))
+        asked = resolved(self.body, known)
+        body = encode_body(self.api, self.version, asked)
         if self.damage is not None:
             body = damaged(random.Random(self.damage), self.api, body)
-            self.asked = read_back(self.api, self.version, body)
+            asked = self.asked = read_back(self.api, self.version, body)
             if not has_limits(self.asked) or holds_up_kafka(self.api, self.asked):
                 return None
+        self.read.append(asked)
         return encode_header(self.api, self.version) + body
 
     def has_answer(self):

@@ -13,12 +13,13 @@ import argparse
 import collections
 import random
 import re
+import signal
 import sys
 import time
 
 from compare import Normal, differences
 from generate import Exchange
-from known import is_known
+from known import is_known, strings
 from messages import MESSAGES, decode_response, encode_request
 from sides import Sides, Trouble, poll, receive_both, resolved
 from talk import MORE, SCENARIOS, Talk
@@ -59,9 +60,10 @@ def groups_of(side, prefix):
     return sorted((g["group_id"], g["group_state"]) for g in groups if g["group_id"].startswith(prefix))
 
 
-def is_making_topics(answers):
-    return any(t.get("error_code") == LEADER_NOT_AVAILABLE for a in answers if isinstance(a, dict)
-               for t in a.get("topics") or () if isinstance(t, dict))
+def made_of(answers):
+    """Names of topics that are only just made."""
+    return {t.get("name") for a in answers if isinstance(a, dict) for t in a.get("topics") or ()
+            if isinstance(t, dict) and t.get("error_code") == LEADER_NOT_AVAILABLE} - {None}
 
 
 def short(what, most=3000):
@@ -76,10 +78,11 @@ OFFSETS = "__consumer_offsets"
 
 
 def without_commits(topic, side):
-    """Records of groups are full of ids and times of their coordinator's own: only how many bytes there are is compared."""
+    """Records of groups are full of ids and times of their coordinator's own, and what is deleted with two topics is one
+    batch or two, as the controller tells of them: only whether there are any is compared."""
     if OFFSETS == topic.get("topic") or topic.get("topic_id") == side.known.get(("topic", OFFSETS), ""):
         for p in topic["partitions"]:
-            p["records"], p["bytes"] = None, len(p["records"] or b"")
+            p["records"] = b"some" if p["records"] else b""
     return topic
 
 
@@ -152,8 +155,9 @@ class Judge:
         if not exchange.has_answer():
             raw = [r if isinstance(r, str) else "goes on" for r in raw]
         answers = self.compare_raw(exchange, raw, where)
-        if exchange.api in SETTLING or is_making_topics(answers):
-            self.settle()
+        made = made_of(answers)
+        if exchange.api in SETTLING or made:
+            self.settle(made)
         if exchange.api == "Produce":
             time.sleep(0.001)  # or two batches may have the same time of the broker, and the first of them is the latest
         if exchange.api == "JoinGroup" and self.names and raw[0] not in ("closed", "no answer"):
@@ -161,18 +165,30 @@ class Judge:
             self.settle()
         return answers
 
+    def name_damaged(self, read):
+        """A member's id that was damaged in the request is another one on each side, and told again."""
+        texts = [strings(asked) for asked in read]
+        for n in self.normals:
+            n.told = {}
+        for i, pair in enumerate(zip(*texts)):
+            if len({n.text(t) for n, t in zip(self.normals, pair) if isinstance(t, str)}) > 1:
+                for n, t in zip(self.normals, pair):
+                    n.told[t] = f"text {i} of the request"
+
     def compare_raw(self, exchange, raw, where):
         answers = [self.decoded(*x) for x in zip(self.sides.both, (exchange,) * 2, raw)]
         learn(self.sides, exchange, answers)
         for a in answers:
             if exchange.api == "ListGroups" and isinstance(a, dict):  # older ones end at times of their own
                 a["groups"] = [g for g in a["groups"] if g["group_id"].startswith(self.prefix)]
+        read = exchange.read or [resolved(exchange.asked, side.known) for side in self.sides.both]
+        self.name_damaged(read)
         kafka, ours = (n.value(shared(a, self.keys, n.side)) for n, a in zip(self.normals, answers))
         self.count += 1
         if self.options.verbose:
             print(f"{where}: {exchange}\n  Kafka: {kafka}\n  ours:  {ours}")
         for difference in differences(kafka, ours)[:1]:
-            rule = is_known(exchange, resolved(exchange.asked, self.sides.kafka.known), difference)
+            rule = is_known(exchange, read[0], difference)
             if rule:
                 self.known[f"{rule}: {exchange.api}: {difference[0]}"] += 1
                 if self.options.known:
@@ -186,11 +202,12 @@ class Judge:
         if answers[0] != answers[1]:
             self.differs("bytes", (what, *answers), where)
 
-    def settle(self):
+    def settle(self, made=frozenset()):
         """Topics are made and go a little after their request was answered, in each cluster at its own pace."""
         def is_settled():
             views = [(topics_of(side), groups_of(side, self.prefix)) for side in self.sides.both]
-            is_same = views[0] == views[1] or views == self.unsettled
+            is_there = all(made <= {t[0] for t in topics} for topics, _ in views)
+            is_same = views[0] == views[1] and is_there or views == self.unsettled
             self.last_views = views
             return is_same and all(map(self.is_gone, self.sides.both))
         try:
@@ -216,7 +233,7 @@ class Judge:
 
     def block(self, number, apis, upto=PER_BLOCK):
         rng = random.Random(f"{self.options.seed}/{number}")
-        world = World(number, rng)
+        world = World(number, rng, self.options.untidy)
         self.names, self.prefix = world.made + world.new, f"g{number}-"
         for side in self.sides.both:
             world.prepare(side)
@@ -246,7 +263,13 @@ def play(judge, options):
             judge.scenario(function)
 
 
+def end(number, _frame):
+    """As Ctrl-C does: whoever is in a block of `with` leaves it, and what was started is ended."""
+    sys.exit(128 + number)
+
+
 def run(options):
+    signal.signal(signal.SIGTERM, end)
     with Sides(options.port, options.keep, options.ibp) as sides:
         judge = Judge(sides, options)
         play(judge, options)
@@ -267,6 +290,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="50,000 exchanges, and the scenarios that take long")
     parser.add_argument("--at", metavar="BLOCK.NUMBER")
     parser.add_argument("--scenario", metavar="NAME", help="only this one")
+    parser.add_argument("--untidy", type=float, default=0.05, metavar="SHARE", help="of requests that may name something twice")
     parser.add_argument("--only", metavar="API,API")
     parser.add_argument("--ibp", metavar="VERSION", help="inter.broker.protocol.version of both clusters")
     parser.add_argument("--port", type=int, default=28000)

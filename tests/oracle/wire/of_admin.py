@@ -64,6 +64,12 @@ def settings_of_topics(talk):
             {"name": name, "config_operation": operation, "value": value}]}]})
         talk("DescribeConfigs", 4, {"resources": [{"resource_type": TOPIC, "resource_name": "set",
                                                    "configuration_keys": [name]}]})
+    for name in (".", "..", "a/../b", "a//b", "a/", "a/.", "", "x y", "x\x7f", "no/name", "none", "é", "\ue000", "\U0001f600"):
+        change = {"resource_type": TOPIC, "resource_name": name}
+        talk("DescribeConfigs", 4, {"resources": [{**change, "configuration_keys": None}]})
+        talk("AlterConfigs", 2, {"resources": [{**change, "configs": [{"name": "retention.ms", "value": "1"}]}]})
+        talk("IncrementalAlterConfigs", 1, {"resources": [{**change, "configs": [
+            {"name": "retention.ms", "config_operation": 0, "value": "1"}]}]})
     for v in talk.versions("AlterConfigs"):
         talk("AlterConfigs", v, {"resources": [{"resource_type": TOPIC, "resource_name": "set", "configs": [
             {"name": "retention.bytes", "value": str(v)}]}]})
@@ -85,6 +91,47 @@ def settings_of_brokers(talk):
         for broker in ("1", "", "2"):
             talk("DescribeConfigs", v, {"include_synonyms": v >= 1, "resources": [
                 {"resource_type": BROKER, "resource_name": broker, "configuration_keys": None}]})
+
+
+@scenario
+def named_twice(talk):
+    """Of what stands twice the last or the first counts, or both are refused; and it is answered once, or as often."""
+    for name in ("twice", "other"):
+        talk.topic(name, partitions=2)
+    for n in range(5):
+        talk.produce(7, "twice", batch(f"{n}"))
+    one = {"num_partitions": 1, "replication_factor": 1}
+    lists = [{"partition_index": 0, "broker_ids": [77, 1]}, {"partition_index": 0, "broker_ids": [1]}]
+    for v in talk.versions("CreateTopics"):
+        talk("CreateTopics", v, {"timeout_ms": 30000, "topics": [
+            {"name": name, **one} for name in ("new", "twice", "__cluster_metadata", "new", "__cluster_metadata", "new")]})
+        talk("CreateTopics", v, {"timeout_ms": 30000, "topics": [
+            {"name": f"lists-{v}", "num_partitions": -1, "replication_factor": -1, "assignments": lists}]})
+    for v in talk.versions("DeleteRecords"):
+        talk("DeleteRecords", v, {"timeout_ms": 10000, "topics": [{"name": name, "partitions": [
+            {"partition_index": p, "offset": o} for p, o in parts]} for name, parts in (
+                ("twice", [(0, 4), (1, 0), (0, v)]), ("other", [(0, 0)]), ("other", []), ("none", []), ("twice", [(0, v + 1), (9, 0)]))]})
+    talk.list_offsets(7, "twice", -2)
+    talk("OffsetCommit", 2, {"group_id": "twice", "generation_id_or_member_epoch": -1, "member_id": "", "topics": [
+        {"name": "twice", "partitions": [{"partition_index": p, "committed_offset": 5, "committed_metadata": ""} for p in (0, 1)]},
+        {"name": "other", "partitions": []}, {"name": "none", "partitions": []}]})
+    for v in talk.versions("OffsetFetch"):
+        topics = [{"name": name, "partition_indexes": parts} for name, parts in (("twice", [1, 0, 1]), ("other", [0]), ("twice", [0]))]
+        talk("OffsetFetch", v, {"groups": [{"group_id": "twice", "topics": topics}]} if v >= 8 else
+             {"group_id": "twice", "topics": topics})
+    talk("OffsetDelete", 0, {"group_id": "twice", "topics": [
+        {"name": name, "partitions": [{"partition_index": p} for p in parts]}
+        for name, parts in (("twice", [0, 0, 9]), ("none", []), ("other", []), ("twice", [0]))]})
+    talk("OffsetFetch", 7, {"group_id": "twice", "topics": None})
+    quota = {"key": "producer_byte_rate", "value": 1e12, "remove": False}
+    for v in talk.versions("AlterClientQuotas"):
+        talk("AlterClientQuotas", v, {"validate_only": False, "entries": [
+            {"entity": [{"entity_type": kind, "entity_name": name} for kind, name in entity], "ops": [{**quota, "key": key}]}
+            for key, entity in (("zzz", [("user", "u"), ("client-id", "c")]), ("producer_byte_rate", [("user", "u")]),
+                                ("producer_byte_rate", [("client-id", "c"), ("user", "u")]))]})
+    for v in talk.versions("UpdateFeatures"):
+        talk("UpdateFeatures", v, {"timeout_ms": 1000, "feature_updates": [
+            {"feature": "f", "max_version_level": n, "upgrade_type": 1} for n in (0, -1, 5)]})
 
 
 @scenario
@@ -125,6 +172,17 @@ def controllers_orders(talk):
         stop(v, True, 30 + v)
         stop(v, True, 40)
     talk("LeaderAndIsr", 7, {**said, "broker_epoch": 1, "topic_states": []})
+    for v in (5, 7):  # of an older epoch, whose refusal tells every topic
+        talk("LeaderAndIsr", v, {**said, "broker_epoch": 0, "topic_states": [
+            {"topic_name": "ghost", "topic_id": topic_id, "partition_states": []},
+            {"topic_name": "spirit", "topic_id": NO_ID, "partition_states": [state]}]})
+    kraft = {**said, "is_k_raft_controller": True}
+    for epoch in (broker, 0):
+        talk("LeaderAndIsr", 7, {**kraft, "broker_epoch": epoch, "topic_states": [
+            {"topic_name": topic, "topic_id": topic_id, "partition_states": [{**state, "leader_epoch": 99}]}]})
+        talk("StopReplica", 4, {**kraft, "broker_epoch": epoch, "topic_states": [{"topic_name": topic, "partition_states": [
+            {"partition_index": 0, "leader_epoch": 99, "delete_partition": True}]}]})
+        talk("UpdateMetadata", 8, {**kraft, "broker_epoch": epoch, "topic_states": [], "live_brokers": []})
 
 
 @scenario

@@ -33,6 +33,16 @@ def fetch_offsets(talk, group, topic):
 
 
 @scenario
+def groups_in_zookeeper(talk):
+    """Version 0 keeps offsets below /consumers, where not every name can be a node."""
+    talk.topic("old")
+    for group in ("g", "a/b", "..", ".", "", "a/", "a//b", "x\x7f", "\ue000", "é"):
+        for topic in ("old", "none"):
+            talk("OffsetCommit", 0, commit(group, topic, 5))
+            talk("OffsetFetch", 0, {"group_id": group, "topics": [{"name": topic, "partition_indexes": [0, 7]}]})
+
+
+@scenario
 def a_member_of_each_version(talk):
     talk.topic("t")
     for v in talk.versions("JoinGroup"):

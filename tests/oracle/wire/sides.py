@@ -16,7 +16,7 @@ from messages import MESSAGES, ROOT, Peer, decode_response, encode_request  # no
 # Nothing that happens by itself, at a time of its own, may be seen in an answer.
 SETTINGS = {
     "offsets.topic.num.partitions": 2, "offsets.topic.replication.factor": 1, "log.retention.ms": -1,
-    "log.retention.check.interval.ms": 100000000, "log.initial.task.delay.ms": 100000000,
+    "log.retention.check.interval.ms": 100000000, "log.initial.task.delay.ms": 100000000, "offsets.retention.check.interval.ms": 100000000,
     "auto.leader.rebalance.enable": "false", "group.min.session.timeout.ms": 6000, "log.cleaner.enable": "false",
     "max.incremental.fetch.session.cache.slots": 10000, "producer.id.expiration.ms": 0x7FFFFFFF,
 }

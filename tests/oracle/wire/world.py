@@ -19,8 +19,8 @@ CONFIG_VALUES = ("1", "0", "-1", "100", "1000000", "true", "false", "compact", "
 class World:
     """The names of a block. Everything random comes from its own source, so that a block can be had again."""
 
-    def __init__(self, number, rng):
-        self.number, self.rng = number, rng
+    def __init__(self, number, rng, untidy):
+        self.number, self.rng, self.untidy = number, rng, untidy
         self.made = [f"w{number}-a", f"w{number}-b", f"w{number}-c"]
         self.new = [f"w{number}-new{i}" for i in range(3)]
         self.groups = [f"g{number}-{i}" for i in range(3)]

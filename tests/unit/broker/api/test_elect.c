@@ -4,7 +4,7 @@
  */
 #include "broker/api/handlers.h"
 #include "broker/meta/metadata_waits.h"
-#include "common/wire/header.h"
+#include "tests/support/api_call.h"
 #include "tests/support/fake_cluster.h"
 #include "tests/support/test_main.h"
 
@@ -12,41 +12,41 @@
 struct rig {
     struct fake_cluster f;
     struct clock_fake clock;
-    struct reactor *reactor;
     struct broker b;
-    struct request req;
-    bool is_answered;
+    struct api_call call;
     size_t applied; /* messages to broker 1 that its metadata has seen */
 };
 
-static struct rig *rig; /* the one of the running test */
-
-static void on_answer(struct message *m UNUSED)
+static void run_controllers(void *ctx)
 {
-    rig->is_answered = true;
+    fake_cluster_run(ctx);
 }
 
 static struct rig *rig_new(void)
 {
-    rig = xnew(struct rig);
-    fake_cluster_init(&rig->f, 3);
-    fake_cluster_create(&rig->f, "t", "3,2,1;1,2,3");
-    fake_cluster_create(&rig->f, "u", "1,2");
-    clock_fake_init(&rig->clock, 1700000000000);
-    ck_assert_int_eq(reactor_new("test", &rig->clock.clock, &rig->reactor), 0);
-    rig->b.metadata = metadata_new();
-    rig->b.waits = metadata_waits_new(rig->b.metadata);
-    rig->b.controller = rig->f.brokers[1].c;
-    rig->b.clock = &rig->clock.clock;
-    return rig;
+    struct rig *r = xnew(struct rig);
+
+    fake_cluster_init(&r->f, 3);
+    fake_cluster_create(&r->f, "t", "3,2,1;1,2,3");
+    fake_cluster_create(&r->f, "u", "1,2");
+    clock_fake_init(&r->clock, 1700000000000);
+    ck_assert_int_eq(reactor_new("test", &r->clock.clock, &r->call.reactor), 0);
+    r->b.metadata = metadata_new();
+    r->b.waits = metadata_waits_new(r->b.metadata);
+    r->b.controller = r->f.brokers[1].c;
+    r->b.clock = &r->clock.clock;
+    r->call.b = &r->b;
+    r->call.others = run_controllers;
+    r->call.ctx = &r->f;
+    return r;
 }
 
 static void rig_free(struct rig *r)
 {
-    arena_deinit(&r->req.arena);
+    api_call_deinit(&r->call);
     metadata_waits_free(r->b.waits);
     metadata_free(r->b.metadata);
-    reactor_free(r->reactor);
+    reactor_free(r->call.reactor);
     fake_cluster_deinit(&r->f);
     free(r);
 }
@@ -63,39 +63,7 @@ static void hear(struct rig *r)
     }
     metadata_waits_look(r->b.waits);
     for (int i = 0; i < 5; i++)
-        reactor_turn(r->reactor, 0);
-}
-
-static void ask(struct rig *r, int16_t key, int16_t version, const void *body, api_handler handler)
-{
-    arena_reset(&r->req.arena);
-    r->is_answered = false;
-    r->req = (struct request){.arena = r->req.arena,
-                              .api_key = key,
-                              .version = version,
-                              .body = body,
-                              .reactor = r->reactor,
-                              .received_us = clock_mono_us(r->b.clock),
-                              .message = {.run = on_answer}};
-    handler(&r->b, &r->req);
-    fake_cluster_run(&r->f);
-    for (int i = 0; i < 5; i++)
-        reactor_turn(r->reactor, 0);
-}
-
-/* Reads the answer back from its bytes. */
-static void answer(struct rig *r, void *ret)
-{
-    struct request_header h = {.request_api_key = r->req.api_key,
-                               .request_api_version = r->req.version};
-    struct slice frame = writer_flat(r->req.answer), body;
-    int32_t correlation_id;
-
-    ck_assert(r->is_answered);
-    ck_assert_int_eq(response_header_decode(&h, slice_from(frame, 4), &correlation_id, &body), 0);
-    ck_assert_int_eq(codec_decode(api_messages_find(r->req.api_key)->response, r->req.version, body,
-                                  &r->req.arena, ret),
-                     0);
+        reactor_turn(r->call.reactor, 0);
 }
 
 static void with_imbalance(struct rig *r)
@@ -116,10 +84,10 @@ START_TEST(answer_waits_until_this_broker_knows_the_leader)
     struct elect_leaders_response resp;
 
     with_imbalance(r);
-    ask(r, API_ELECT_LEADERS, 2, &body, handle_elect_leaders);
-    ck_assert(!r->is_answered);
+    api_call_start(&r->call, API_ELECT_LEADERS, 2, &body);
+    ck_assert(!r->call.is_answered);
     hear(r);
-    answer(r, &resp);
+    api_call_end(&r->call, &resp);
     ck_assert_int_eq(resp.error_code, 0);
     ck_assert_int_eq(resp.replica_election_results_count, 2);
     ck_assert(str_eqz(resp.replica_election_results[1].topic, "t"));
@@ -144,11 +112,11 @@ START_TEST(leader_not_heard_of_in_time_is_a_timeout)
     struct elect_leaders_response resp;
 
     with_imbalance(r);
-    ask(r, API_ELECT_LEADERS, 1, &body, handle_elect_leaders);
+    api_call_start(&r->call, API_ELECT_LEADERS, 1, &body);
     clock_fake_advance(&r->clock, 2000);
     for (int i = 0; i < 5; i++)
-        reactor_turn(r->reactor, 0);
-    answer(r, &resp);
+        reactor_turn(r->call.reactor, 0);
+    api_call_end(&r->call, &resp);
     ck_assert_int_eq(resp.replica_election_results[0].partition_result[0].error_code,
                      REQUEST_TIMED_OUT);
     ck_assert_str_eq(fake_cluster_state(&r->f, "t", 0), "L3 e2 isr 2,1,3 v3");
@@ -163,9 +131,9 @@ START_TEST(everything_asked_for_tells_only_what_was_elected)
     struct elect_leaders_response resp;
 
     with_imbalance(r);
-    ask(r, API_ELECT_LEADERS, 2, &body, handle_elect_leaders);
+    api_call_start(&r->call, API_ELECT_LEADERS, 2, &body);
     hear(r);
-    answer(r, &resp);
+    api_call_end(&r->call, &resp);
     ck_assert_int_eq(resp.replica_election_results_count, 1);
     ck_assert_int_eq(resp.replica_election_results[0].partition_result_count, 1);
     ck_assert_int_eq(resp.replica_election_results[0].partition_result[0].partition_id, 0);
@@ -183,8 +151,7 @@ START_TEST(unknown_election_type_elects_nobody)
     struct elect_leaders_response resp;
 
     with_imbalance(r);
-    ask(r, API_ELECT_LEADERS, 2, &body, handle_elect_leaders);
-    answer(r, &resp);
+    api_call(&r->call, API_ELECT_LEADERS, 2, &body, &resp);
     ck_assert_int_eq(resp.error_code, -1);
     ck_assert_str_eq(fake_cluster_state(&r->f, "t", 0), "L2 e1 isr 2,1,3 v2");
     rig_free(r);
@@ -202,15 +169,12 @@ START_TEST(requests_of_brokers_are_handed_on_and_answered)
                                                 .broker_epoch = r->f.brokers[2].reg.epoch};
     struct allocate_producer_ids_response block;
 
-    ask(r, API_ALTER_PARTITION, 3, &alter, handle_alter_partition);
-    answer(r, &altered);
+    api_call(&r->call, API_ALTER_PARTITION, 3, &alter, &altered);
     ck_assert_int_eq(altered.error_code, STALE_BROKER_EPOCH);
-    ask(r, API_CONTROLLED_SHUTDOWN, 0, &stop, handle_controlled_shutdown);
-    answer(r, &stopped);
+    api_call(&r->call, API_CONTROLLED_SHUTDOWN, 0, &stop, &stopped);
     ck_assert_int_eq(stopped.error_code, 0);
     for (int i = 0; i < 2; i++) {
-        ask(r, API_ALLOCATE_PRODUCER_IDS, 0, &ids, handle_allocate_producer_ids);
-        answer(r, &block);
+        api_call(&r->call, API_ALLOCATE_PRODUCER_IDS, 0, &ids, &block);
         ck_assert_int_eq(block.error_code, 0);
         ck_assert_int_eq(block.producer_id_start, 1000 * i);
         ck_assert_int_eq(block.producer_id_len, 1000);

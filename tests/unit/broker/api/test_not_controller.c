@@ -7,7 +7,7 @@
 #include "broker/config/broker_conf.h"
 #include "broker/meta/metadata_waits.h"
 #include "common/base/err.h"
-#include "common/wire/header.h"
+#include "tests/support/api_call.h"
 #include "tests/support/fake_cluster.h"
 #include "tests/support/test_main.h"
 
@@ -15,77 +15,45 @@
 struct rig {
     struct fake_cluster f;
     struct clock_fake clock;
-    struct reactor *reactor;
     struct broker b;
-    struct request req;
-    bool is_answered;
+    struct api_call call;
     struct broker_conf conf;
 };
 
-static struct rig *rig; /* the one of the running test */
-
-static void on_answer(struct message *m UNUSED)
+static void run_controllers(void *ctx)
 {
-    rig->is_answered = true;
+    fake_cluster_run(ctx);
 }
 
 static struct rig *rig_new(int id)
 {
-    rig = xnew(struct rig);
-    fake_cluster_init(&rig->f, 3);
-    fake_cluster_create(&rig->f, "t", "3,2,1;1,2,3");
-    fake_cluster_create(&rig->f, "u", "1,2");
-    clock_fake_init(&rig->clock, 1700000000000);
-    ck_assert_int_eq(reactor_new("test", &rig->clock.clock, &rig->reactor), 0);
-    rig->b.metadata = metadata_new();
-    rig->b.waits = metadata_waits_new(rig->b.metadata);
-    rig->conf.ibp = IBP_3_9_IV0;
-    rig->b.conf = &rig->conf;
-    rig->b.controller = rig->f.brokers[id].c;
-    rig->b.clock = &rig->clock.clock;
-    return rig;
+    struct rig *r = xnew(struct rig);
+
+    fake_cluster_init(&r->f, 3);
+    fake_cluster_create(&r->f, "t", "3,2,1;1,2,3");
+    fake_cluster_create(&r->f, "u", "1,2");
+    clock_fake_init(&r->clock, 1700000000000);
+    ck_assert_int_eq(reactor_new("test", &r->clock.clock, &r->call.reactor), 0);
+    r->b.metadata = metadata_new();
+    r->b.waits = metadata_waits_new(r->b.metadata);
+    r->conf.ibp = IBP_3_9_IV0;
+    r->b.conf = &r->conf;
+    r->b.controller = r->f.brokers[id].c;
+    r->b.clock = &r->clock.clock;
+    r->call.b = &r->b;
+    r->call.others = run_controllers;
+    r->call.ctx = &r->f;
+    return r;
 }
 
 static void rig_free(struct rig *r)
 {
-    arena_deinit(&r->req.arena);
+    api_call_deinit(&r->call);
     metadata_waits_free(r->b.waits);
     metadata_free(r->b.metadata);
-    reactor_free(r->reactor);
+    reactor_free(r->call.reactor);
     fake_cluster_deinit(&r->f);
     free(r);
-}
-
-static void ask(struct rig *r, int16_t key, int16_t version, const void *body)
-{
-    arena_reset(&r->req.arena);
-    r->is_answered = false;
-    r->req = (struct request){.arena = r->req.arena,
-                              .api_key = key,
-                              .version = version,
-                              .body = body,
-                              .reactor = r->reactor,
-                              .received_us = clock_mono_us(r->b.clock),
-                              .message = {.run = on_answer}};
-    api_table_find(&api_table, key)(&r->b, &r->req);
-    fake_cluster_run(&r->f);
-    for (int i = 0; i < 5; i++)
-        reactor_turn(r->reactor, 0);
-}
-
-/* Reads the answer back from its bytes. */
-static void answer(struct rig *r, void *ret)
-{
-    struct request_header h = {.request_api_key = r->req.api_key,
-                               .request_api_version = r->req.version};
-    struct slice frame = writer_flat(r->req.answer), body;
-    int32_t correlation_id;
-
-    ck_assert(r->is_answered);
-    ck_assert_int_eq(response_header_decode(&h, slice_from(frame, 4), &correlation_id, &body), 0);
-    ck_assert_int_eq(codec_decode(api_messages_find(r->req.api_key)->response, r->req.version, body,
-                                  &r->req.arena, ret),
-                     0);
 }
 
 static const char wrong[] = "This is not the correct controller for this cluster.";
@@ -98,8 +66,7 @@ START_TEST(every_entry_of_create_topics_is_refused)
     struct create_topics_request body = {.topics = topics, .topics_count = 3};
     struct create_topics_response resp;
 
-    ask(r, API_CREATE_TOPICS, 7, &body);
-    answer(r, &resp);
+    api_call(&r->call, API_CREATE_TOPICS, 7, &body, &resp);
     ck_assert_int_eq(resp.topics_count, 3);
     for (int i = 0; i < 3; i++) {
         ck_assert(str_eq(resp.topics[i].name, topics[i].name));
@@ -120,8 +87,7 @@ START_TEST(every_entry_of_delete_topics_is_refused)
     struct delete_topics_request body = {.topics = topics, .topics_count = 2};
     struct delete_topics_response resp;
 
-    ask(r, API_DELETE_TOPICS, 6, &body);
-    answer(r, &resp);
+    api_call(&r->call, API_DELETE_TOPICS, 6, &body, &resp);
     ck_assert_int_eq(resp.responses_count, 2);
     ck_assert_int_eq(resp.responses[1].error_code, NOT_CONTROLLER);
     ck_assert(str_is_null(resp.responses[1].error_message));
@@ -138,8 +104,7 @@ START_TEST(each_name_of_create_partitions_is_refused_once)
     struct create_partitions_request body = {.topics = topics, .topics_count = 3};
     struct create_partitions_response resp;
 
-    ask(r, API_CREATE_PARTITIONS, 3, &body);
-    answer(r, &resp);
+    api_call(&r->call, API_CREATE_PARTITIONS, 3, &body, &resp);
     ck_assert_int_eq(resp.results_count, 2);
     ck_assert(str_eqz(resp.results[1].name, "u"));
     for (int i = 0; i < 2; i++) {
@@ -158,8 +123,7 @@ START_TEST(each_partition_of_elect_leaders_is_refused_once)
     struct elect_leaders_request body = {.topic_partitions = tp, .topic_partitions_count = 2};
     struct elect_leaders_response resp;
 
-    ask(r, API_ELECT_LEADERS, 2, &body);
-    answer(r, &resp);
+    api_call(&r->call, API_ELECT_LEADERS, 2, &body, &resp);
     ck_assert_int_eq(resp.error_code, 0);
     ck_assert_int_eq(resp.replica_election_results_count, 1);
     ck_assert_int_eq(resp.replica_election_results[0].partition_result_count, 2);
@@ -181,15 +145,13 @@ START_TEST(an_unknown_kind_of_election_is_refused_as_it_was_asked)
     struct elect_leaders_request all = {.election_type = 2, .topic_partitions_count = -1};
     struct elect_leaders_response resp;
 
-    ask(r, API_ELECT_LEADERS, 1, &body);
-    answer(r, &resp);
+    api_call(&r->call, API_ELECT_LEADERS, 1, &body, &resp);
     ck_assert_int_eq(resp.error_code, -1);
     ck_assert_int_eq(resp.replica_election_results_count, 2);
     ck_assert_int_eq(resp.replica_election_results[0].partition_result_count, 2);
     ck_assert_int_eq(resp.replica_election_results[0].partition_result[1].error_code, -1);
     ck_assert_int_eq(resp.replica_election_results[1].partition_result_count, 0);
-    ask(r, API_ELECT_LEADERS, 1, &all);
-    answer(r, &resp);
+    api_call(&r->call, API_ELECT_LEADERS, 1, &all, &resp);
     ck_assert_int_eq(resp.replica_election_results_count, 0);
     rig_free(r);
 }
@@ -213,26 +175,20 @@ START_TEST(the_rest_is_refused_at_the_top)
                                                .feature_updates_count = 1};
     struct update_features_response updated;
 
-    ask(r, API_ALTER_PARTITION_REASSIGNMENTS, 0, &alter);
-    answer(r, &altered);
+    api_call(&r->call, API_ALTER_PARTITION_REASSIGNMENTS, 0, &alter, &altered);
     ck_assert_int_eq(altered.error_code, NOT_CONTROLLER);
     ck_assert(str_eqz(altered.error_message, wrong));
-    ask(r, API_LIST_PARTITION_REASSIGNMENTS, 0, &list);
-    answer(r, &listed);
+    api_call(&r->call, API_LIST_PARTITION_REASSIGNMENTS, 0, &list, &listed);
     ck_assert_int_eq(listed.error_code, NOT_CONTROLLER);
     ck_assert(str_eqz(listed.error_message, wrong));
-    ask(r, API_ALTER_PARTITION, 3, &isr);
-    answer(r, &isr_answer);
+    api_call(&r->call, API_ALTER_PARTITION, 3, &isr, &isr_answer);
     ck_assert_int_eq(isr_answer.error_code, NOT_CONTROLLER);
     ck_assert_int_eq(isr_answer.topics_count, 0);
-    ask(r, API_CONTROLLED_SHUTDOWN, 3, &leave);
-    answer(r, &left);
+    api_call(&r->call, API_CONTROLLED_SHUTDOWN, 3, &leave, &left);
     ck_assert_int_eq(left.error_code, STALE_CONTROLLER_EPOCH);
-    ask(r, API_ALLOCATE_PRODUCER_IDS, 0, &ids);
-    answer(r, &given);
+    api_call(&r->call, API_ALLOCATE_PRODUCER_IDS, 0, &ids, &given);
     ck_assert_int_eq(given.error_code, NOT_CONTROLLER);
-    ask(r, API_UPDATE_FEATURES, 1, &features);
-    answer(r, &updated);
+    api_call(&r->call, API_UPDATE_FEATURES, 1, &features, &updated);
     ck_assert_int_eq(updated.error_code, NOT_CONTROLLER);
     ck_assert(str_eqz(updated.error_message, wrong));
     ck_assert_int_eq(updated.results_count, 0);
@@ -250,8 +206,7 @@ static struct update_features_response update(struct rig *r, int16_t version, co
     struct update_features_request body = {.feature_updates = &u, .feature_updates_count = 1};
     struct update_features_response resp;
 
-    ask(r, API_UPDATE_FEATURES, version, &body);
-    answer(r, &resp);
+    api_call(&r->call, API_UPDATE_FEATURES, version, &body, &resp);
     ck_assert_int_eq(resp.error_code, 0);
     ck_assert_int_eq(resp.results_count, 1);
     return resp;
@@ -290,6 +245,23 @@ START_TEST(the_controller_judges_each_feature)
 }
 END_TEST
 
+START_TEST(the_first_update_of_a_feature_counts)
+{
+    struct rig *r = rig_new(1);
+    struct update_features_request_feature_update u[] = {
+        {.feature = STR("f"), .max_version_level = 0, .upgrade_type = 2},
+        {.feature = STR("f"), .max_version_level = 5, .upgrade_type = 1}};
+    struct update_features_request body = {.feature_updates = u, .feature_updates_count = 2};
+    struct update_features_response resp;
+
+    api_call(&r->call, API_UPDATE_FEATURES, 1, &body, &resp);
+    ck_assert_int_eq(resp.results_count, 1);
+    ck_assert(
+        str_eqz(resp.results[0].error_message, "Can not delete non-existing finalized feature."));
+    rig_free(r);
+}
+END_TEST
+
 /* Which somebody else put into /feature before this controller came. */
 START_TEST(a_finalized_feature_can_only_go)
 {
@@ -321,8 +293,7 @@ START_TEST(features_need_their_protocol_version)
     struct update_features_response resp;
 
     r->conf.ibp = IBP_2_6_IV0;
-    ask(r, API_UPDATE_FEATURES, 0, &body);
-    answer(r, &resp);
+    api_call(&r->call, API_UPDATE_FEATURES, 0, &body, &resp);
     ck_assert_int_eq(resp.error_code, INVALID_REQUEST);
     ck_assert(str_eqz(resp.error_message, "Feature versioning system is disabled."));
     rig_free(r);
@@ -333,5 +304,5 @@ TEST_MAIN("broker/api/not_controller", every_entry_of_create_topics_is_refused,
           every_entry_of_delete_topics_is_refused, each_name_of_create_partitions_is_refused_once,
           each_partition_of_elect_leaders_is_refused_once,
           an_unknown_kind_of_election_is_refused_as_it_was_asked, the_rest_is_refused_at_the_top,
-          the_controller_judges_each_feature, a_finalized_feature_can_only_go,
-          features_need_their_protocol_version)
+          the_controller_judges_each_feature, the_first_update_of_a_feature_counts,
+          a_finalized_feature_can_only_go, features_need_their_protocol_version)

@@ -142,6 +142,63 @@ START_TEST(a_name_and_an_id_refuse_the_request_without_a_message)
 }
 END_TEST
 
+static struct create_topics_response
+create(struct rig *r, struct create_topics_request_topic *topics, int32_t count)
+{
+    struct create_topics_request body = {.topics = topics, .topics_count = count};
+    struct create_topics_response resp;
+
+    api_call(&r->call, API_CREATE_TOPICS, 7, &body, &resp);
+    ck_assert_int_eq(resp.topics_count, count);
+    return resp;
+}
+
+START_TEST(a_name_that_stands_twice_is_refused_each_time)
+{
+    static const char prohibited[] = "Creation of internal topic __cluster_metadata is prohibited.";
+    struct rig *r = rig_new();
+    struct create_topics_request_topic topics[] = {
+        {.name = STR("new"), .num_partitions = 1, .replication_factor = 1},
+        {.name = STR("__cluster_metadata")},
+        {.name = STR("other"), .num_partitions = 0, .replication_factor = 1},
+        {.name = STR("__cluster_metadata")},
+        {.name = STR("new"), .num_partitions = 1, .replication_factor = 1}};
+    struct create_topics_response resp = create(r, topics, 5);
+
+    for (int i = 0; i < 5; i++)
+        ck_assert(str_eq(resp.topics[i].name, topics[i].name));
+    for (int i = 0; i < 5; i += 4) {
+        ck_assert_int_eq(resp.topics[i].error_code, INVALID_REQUEST);
+        ck_assert(str_eqz(resp.topics[i].error_message, "Found multiple entries for this topic."));
+    }
+    for (int i = 1; i < 5; i += 2)
+        ck_assert(str_eqz(resp.topics[i].error_message, prohibited));
+    ck_assert_int_eq(resp.topics[2].error_code, INVALID_PARTITIONS);
+    ck_assert(!fake_cluster_topic_exists(&r->f, "new"));
+    rig_free(r);
+}
+END_TEST
+
+START_TEST(the_last_list_of_a_partition_counts)
+{
+    static int32_t lists[][2] = {{77, 1}, {1}};
+    struct rig *r = rig_new();
+    struct create_topics_request_assignment as[] = {
+        {.broker_ids = lists[0], .broker_ids_count = 2},
+        {.broker_ids = lists[1], .broker_ids_count = 1}};
+    struct create_topics_request_topic t = {.name = STR("new"),
+                                            .num_partitions = -1,
+                                            .replication_factor = -1,
+                                            .assignments = as,
+                                            .assignments_count = 2};
+    struct create_topics_response resp = create(r, &t, 1);
+
+    ck_assert_int_eq(resp.topics[0].error_code, REQUEST_TIMED_OUT); /* it was not to wait */
+    ck_assert_str_eq(fake_cluster_assignment(&r->f, "new", 0), "1");
+    rig_free(r);
+}
+END_TEST
+
 START_TEST(a_topic_that_nobody_leads_in_time_has_no_message)
 {
     static int32_t nobody[] = {-1};
@@ -153,11 +210,8 @@ START_TEST(a_topic_that_nobody_leads_in_time_has_no_message)
                                             .replication_factor = -1,
                                             .assignments = &as,
                                             .assignments_count = 1};
-    struct create_topics_request body = {.topics = &t, .topics_count = 1};
-    struct create_topics_response resp;
+    struct create_topics_response resp = create(r, &t, 1);
 
-    api_call(&r->call, API_CREATE_TOPICS, 7, &body, &resp);
-    ck_assert_int_eq(resp.topics_count, 1);
     ck_assert_int_eq(resp.topics[0].error_code, REQUEST_TIMED_OUT);
     ck_assert(str_is_null(resp.topics[0].error_message));
     ck_assert_int_eq(resp.topics[0].num_partitions, -1);
@@ -166,6 +220,7 @@ START_TEST(a_topic_that_nobody_leads_in_time_has_no_message)
 }
 END_TEST
 
-TEST_MAIN("broker/api/topics", a_topic_that_nobody_leads_in_time_has_no_message,
+TEST_MAIN("broker/api/topics", a_name_that_stands_twice_is_refused_each_time,
+          the_last_list_of_a_partition_counts, a_topic_that_nobody_leads_in_time_has_no_message,
           who_asked_by_name_is_not_told_the_id, an_unknown_id_and_none_have_codes_of_their_own,
           a_name_and_an_id_refuse_the_request_without_a_message)

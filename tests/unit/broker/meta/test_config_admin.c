@@ -195,6 +195,9 @@ START_TEST(topics_are_refused_as_kafka_does)
           INVALID_REQUEST, "Default topic resources are not allowed.");
     check((struct step){RESOURCE_TOPIC, "no", CONFIG_OP_SET, "foo", "5", false},
           UNKNOWN_TOPIC_OR_PARTITION, "The topic 'no' does not exist.");
+    check((struct step){RESOURCE_TOPIC, "..", CONFIG_OP_SET, "foo", "5", false}, INVALID_CONFIG,
+          "Invalid config value for resource ConfigResource(type=TOPIC, name='..'): Invalid path "
+          "string \"/config/topics/..\" caused by relative paths not allowed @16");
     check((struct step){RESOURCE_TOPIC, "t", CONFIG_OP_SET, "retention.ms", NULL, false},
           INVALID_REQUEST, "Null value not supported for : retention.ms");
     check((struct step){RESOURCE_TOPIC, "t", CONFIG_OP_SET, "", NULL, false}, INVALID_REQUEST,

@@ -117,6 +117,51 @@ START_TEST(older_epoch_is_refused_on_every_partition)
 }
 END_TEST
 
+/* As a Kafka broker that takes no part in a migration. */
+START_TEST(nothing_that_is_said_to_be_of_kraft_is_obeyed)
+{
+    struct arena CLEANUP(arena_deinit) a = {0};
+    leader_and_isr_state p = {
+        .leader = 2, .leader_epoch = 9, .replicas = (int32_t[]){1, 2}, .replicas_count = 2};
+    struct leader_and_isr_request_topic_state t[] = {
+        {.topic_name = STR("none")},
+        {.topic_name = STR("t"), .partition_states = &p, .partition_states_count = 1}};
+    struct leader_and_isr_request lead = {.is_k_raft_controller = true,
+                                          .controller_epoch = 1,
+                                          .broker_epoch = 1,
+                                          .topic_states = t,
+                                          .topic_states_count = 2};
+    struct leader_and_isr_response led;
+    struct stop_replica_request_partition_state ps = {.leader_epoch = 9, .delete_partition = true};
+    struct stop_replica_request_topic_state ts = {
+        .topic_name = STR("t"), .partition_states = &ps, .partition_states_count = 1};
+    struct stop_replica_request stop = {.is_k_raft_controller = true,
+                                        .controller_epoch = 1,
+                                        .broker_epoch = 1,
+                                        .topic_states = &ts,
+                                        .topic_states_count = 1};
+    struct stop_replica_response stopped;
+    struct update_metadata_request tell = {
+        .is_k_raft_controller = true, .controller_epoch = 1, .broker_epoch = 1};
+    struct update_metadata_response told;
+
+    begin();
+    ck_assert_int_eq(order(1, 5), 0);
+    orders_leader_and_isr(node.m, &lead, 7, &a, &led);
+    ck_assert_int_eq(led.error_code, UNKNOWN_SERVER_ERROR);
+    ck_assert_int_eq(led.topics_count, 2); /* a refusal tells both */
+    ck_assert_int_eq(led.topics[1].partition_errors[0].error_code, UNKNOWN_SERVER_ERROR);
+    orders_stop_replica(node.m, &stop, &a, &stopped);
+    ck_assert_int_eq(stopped.error_code, UNKNOWN_SERVER_ERROR);
+    ck_assert_int_eq(stopped.partition_errors_count, 1);
+    ck_assert_int_eq(stopped.partition_errors[0].error_code, UNKNOWN_SERVER_ERROR);
+    orders_update_metadata(node.m, &tell, &told);
+    ck_assert_int_eq(told.error_code, UNKNOWN_SERVER_ERROR);
+    ck_assert_int_eq(role(), ROLE_LEADER);
+    end();
+}
+END_TEST
+
 START_TEST(replica_that_is_not_assigned_is_unknown)
 {
     static const int32_t others[] = {2, 3};
@@ -268,8 +313,8 @@ END_TEST
 
 TEST_MAIN("broker/replica/orders", only_a_greater_leader_epoch_is_obeyed,
           older_controller_is_refused_as_a_whole, older_epoch_is_refused_on_every_partition,
-          replica_that_is_not_assigned_is_unknown, dead_leader_is_not_followed_but_the_log_is_made,
-          other_topic_of_the_same_name_is_kept_out, topic_id_is_added_at_the_same_epoch,
-          stop_replica_checks_the_epoch_but_for_the_sentinels, deleted_topic_can_come_back,
-          leftover_log_is_deleted_without_a_partition,
+          nothing_that_is_said_to_be_of_kraft_is_obeyed, replica_that_is_not_assigned_is_unknown,
+          dead_leader_is_not_followed_but_the_log_is_made, other_topic_of_the_same_name_is_kept_out,
+          topic_id_is_added_at_the_same_epoch, stop_replica_checks_the_epoch_but_for_the_sentinels,
+          deleted_topic_can_come_back, leftover_log_is_deleted_without_a_partition,
           restarted_replica_finds_its_log_and_watermark)

@@ -93,6 +93,16 @@ START_TEST(refusals_use_the_words_of_kafka)
                   "Invalid value 11 for configuration count: Value must be no more than 10");
     check_refused("count", "x",
                   "Invalid value x for configuration count: Not a number of type INT");
+    check_refused("count", " x ",
+                  "Invalid value  x  for configuration count: Not a number of type INT");
+    check_refused("count", " 007700 ",
+                  "Invalid value 7700 for configuration count: Value must be no more than 10");
+    check_refused("big", "-9223372036854775807",
+                  "Invalid value -9223372036854775807 for configuration big: Value must be at "
+                  "least 0");
+    check_refused(
+        "flag", " ",
+        "Invalid value   for configuration flag: Expected value to be either true or false");
     check_refused(
         "flag", "yes",
         "Invalid value yes for configuration flag: Expected value to be either true or false");
