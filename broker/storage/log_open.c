@@ -358,10 +358,9 @@ int log_open(const struct log_open_opts *opts, struct log **ret)
                   log->path, err_name(r));
         return r;
     }
-    /* What loading looked at is closed again until somebody reads or appends; a new log will have
-     * appends soon. */
-    if (!log->is_active_ready)
-        log_rest(log, INT64_MAX);
+    /* What was looked at, or made, is closed until somebody reads or appends: of thousands that are
+     * made at once, most will be idle. */
+    log_rest(log, INT64_MAX);
     *ret = TAKE(log);
     return 0;
 }

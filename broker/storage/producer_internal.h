@@ -40,7 +40,7 @@ struct verification {
 
 struct producer_state {
     char *name;
-    char *dir;
+    const char *dir;
     int64_t expiration_ms;
     bool verify_transactions;
     struct producer *producers;

@@ -27,8 +27,8 @@
 struct producer_state;
 
 struct producer_state_opts {
-    const char *name; /* of the partition, for diagnostics */
-    const char *dir;  /* of the partition; both are copied */
+    const char *name; /* of the partition, for diagnostics; copied */
+    const char *dir;  /* of the partition; must live until the next producer_state_moved() */
     int64_t expiration_ms;
     bool verify_transactions; /* transaction.partition.verification.enable */
 };
