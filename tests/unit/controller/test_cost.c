@@ -113,6 +113,25 @@ START_TEST(a_thousand_topics_are_deleted_in_a_few_round_trips)
 }
 END_TEST
 
+/* What a large batch needed is given back once the brokers should have it. */
+START_TEST(memory_of_a_large_batch_is_given_back)
+{
+    struct fake_cluster f;
+
+    fake_cluster_init(&f, 3);
+    fake_cluster_create(&f, "t", "1,2,3");
+    const struct controller *c = f.brokers[1].c;
+    ck_assert_int_eq(c->trim_due_us, NEVER_US);
+    create_many(&f);
+    fake_cluster_run(&f);
+    ck_assert_int_gt(c->trim_due_us, clock_mono_us(&f.clock.clock));
+    clock_fake_advance(&f.clock, 2000);
+    fake_cluster_run(&f);
+    ck_assert_int_eq(c->trim_due_us, NEVER_US);
+    fake_cluster_deinit(&f);
+}
+END_TEST
+
 START_TEST(two_hundred_thousand_partitions_fit_into_little_memory)
 {
     struct context x = {0};
@@ -138,4 +157,5 @@ END_TEST
 
 TEST_MAIN("controller/cost", a_thousand_topics_are_led_in_a_few_round_trips_and_one_batch,
           states_are_read_once, a_thousand_topics_are_deleted_in_a_few_round_trips,
+          memory_of_a_large_batch_is_given_back,
           two_hundred_thousand_partitions_fit_into_little_memory)
