@@ -115,9 +115,15 @@ struct round {
     struct zk_partition_state *states;
     size_t count;
     bool is_known; /* states are what the context has; else they were read in this round */
-    struct ctl_partition **unsure; /* to be read, as nothing is to be written by what is known */
+    struct ctl_partition **unsure; /* to be read, as what is known is not enough */
     size_t unsure_count;
 };
+
+/* Leaders of an older protocol write the ISR themselves. */
+static bool knows_isrs(const struct controller *c)
+{
+    return c->opts.ibp >= IBP_2_7_IV2;
+}
 
 /* Passed on where nothing is to be written, kept where something is. */
 static void sort_out(const struct group *g, struct round *rd)
@@ -129,7 +135,7 @@ static void sort_out(const struct group *g, struct round *rd)
         struct ctl_partition *p = rd->v[i];
         const char *why = partition_state_unfit(g->c, st);
         bool is_in = !why && without(g->broker, &st->state, &rd->arena);
-        if (!is_in && rd->is_known) {
+        if (!is_in && rd->is_known && (why || !knows_isrs(g->c))) {
             rd->unsure[rd->unsure_count++] = p;
         } else if (why && !(st->result == ZK_NO_NODE && p->topic->is_queued)) {
             stays(g, p, why);

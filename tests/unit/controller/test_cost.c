@@ -72,18 +72,16 @@ START_TEST(states_are_read_once)
     fake_cluster_init(&f, 3);
     create_many(&f);
     fake_cluster_run(&f);
-    /* Those of which broker 3 was the leader are looked at once more when its replicas go. */
     uint64_t requests = fake_zk_requests(f.brokers[1].zk);
     fake_cluster_kill(&f, 3);
-    ck_assert_int_le((int)(fake_zk_requests(f.brokers[1].zk) - requests),
-                     STATES / 3 + STATES / 20 + 200);
+    ck_assert_int_le((int)(fake_zk_requests(f.brokers[1].zk) - requests), STATES / 20 + 200);
 
-    /* Read with their topics; looked at where 1 led, and where 3 was. */
+    /* Read with their topics, and not again. */
     requests = fake_zk_requests(f.brokers[2].zk);
     fake_cluster_kill(&f, 1);
     ck_assert_ptr_eq(fake_cluster_active(&f), &f.brokers[2]);
     ck_assert_int_le((int)(fake_zk_requests(f.brokers[2].zk) - requests),
-                     TOPICS + STATES + STATES / 2 + STATES + STATES / 10 + 600);
+                     TOPICS + STATES + STATES / 10 + 400);
     fake_cluster_deinit(&f);
 }
 END_TEST
