@@ -13,7 +13,7 @@ static void check(const struct producer_state *ps)
     assert(l->count < 2 || l->v[l->count - 2].first_offset < l->v[l->count - 1].first_offset);
 }
 
-int producer_state_open(const struct producer_state_opts *opts, struct producer_state **ret)
+struct producer_state *producer_state_new(const struct producer_state_opts *opts)
 {
     struct producer_state *ps = xnew(struct producer_state);
 
@@ -21,13 +21,8 @@ int producer_state_open(const struct producer_state_opts *opts, struct producer_
     ps->dir = opts->dir;
     ps->expiration_ms = opts->expiration_ms;
     ps->verify_transactions = opts->verify_transactions;
-    int r = producer_state_list_snapshots(ps);
-    if (r < 0) {
-        producer_state_free(ps);
-        return r;
-    }
-    *ret = ps;
-    return 0;
+    producer_state_find_snapshots(ps, opts->files);
+    return ps;
 }
 
 static void clear_verifications(struct producer_state *ps)
