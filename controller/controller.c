@@ -4,6 +4,9 @@
 #include "controller/core.h"
 #include "controller/term.h"
 
+/* Until brokers have answered, most of a batch's memory is in use. */
+enum { TRIM_AFTER_US = 2 * 1000 * 1000 };
+
 struct controller *controller_new(const struct controller_opts *opts)
 {
     struct controller *c = xnew(struct controller);
@@ -14,6 +17,7 @@ struct controller *controller_new(const struct controller_opts *opts)
     c->store = opts->store;
     c->balance_due_us = NEVER_US;
     c->elect_due_us = NEVER_US;
+    c->trim_due_us = NEVER_US;
     c->fanout.x = &c->x;
     c->fanout.channels = opts->channels;
     c->fanout.inter_broker_listener = c->inter_broker_listener;
@@ -258,6 +262,9 @@ static void run(struct controller *c, struct event *e)
         event_refuse(e);
     else
         settle(c, event_run(c, e), event_name(kind));
+    if (c->fanout.was_large)
+        c->trim_due_us = clock_mono_us(c->opts.clock) + TRIM_AFTER_US;
+    c->fanout.was_large = false;
     publish(c, CONTROLLER_IDLE);
 }
 
@@ -266,13 +273,18 @@ static bool is_due(const struct controller *c, int64_t due_us)
     return due_us != NEVER_US && clock_mono_us(c->opts.clock) >= due_us;
 }
 
-/* The two timers: true if one was due. */
+/* True if a timer was due. */
 static bool run_timers(struct controller *c)
 {
     if (is_due(c, c->elect_due_us)) {
         term_maybe_resign(c);
         term_elect(c);
         publish(c, CONTROLLER_IDLE);
+        return true;
+    }
+    if (is_due(c, c->trim_due_us)) {
+        c->trim_due_us = NEVER_US;
+        mem_trim();
         return true;
     }
     if (!is_due(c, c->balance_due_us))
@@ -296,6 +308,8 @@ static int64_t next_due_us(const struct controller *c)
         due_us = c->balance_due_us;
     if (c->elect_due_us != NEVER_US)
         due_us = MIN(due_us, c->elect_due_us);
+    if (c->trim_due_us != NEVER_US)
+        due_us = MIN(due_us, c->trim_due_us);
     return due_us;
 }
 

@@ -31,6 +31,7 @@ struct controller {
     bool is_active;
     bool stops;
     int64_t balance_due_us;   /* NEVER_US while not active or not wanted */
+    int64_t trim_due_us;      /* when a large batch should be with its brokers; usually NEVER_US */
     int64_t elect_due_us;     /* when to stand again after ZooKeeper failed; usually NEVER_US */
     int32_t *watched_brokers; /* whose nodes have handlers */
     int32_t watched_count;

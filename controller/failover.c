@@ -94,6 +94,10 @@ enum zk_result failover_run(struct controller *c)
     r = replica_sm_start(c);
     if (r == ZK_OK)
         r = partition_sm_start(c);
+    /* In Kafka before the elections. After them, as where any other broker died, partitions are led
+     * again sooner, and those that are led anew are written once. */
+    if (r == ZK_OK)
+        r = replica_sm_start_offline(c);
     if (r == ZK_OK)
         r = reassign_start(c);
     if (r == ZK_OK)

@@ -3,6 +3,8 @@
 #include "common/base/say.h"
 #include "controller/fanout_messages.h"
 
+enum { LARGE = 1000 }; /* partitions in a batch */
+
 void fanout_begin(struct fanout *f)
 {
     assert(!f->memory && f->count == 0);
@@ -20,7 +22,8 @@ void fanout_drop(struct fanout *f)
     }
     f->count = 0;
     f->memory = fan_memory_unref(f->memory);
-    if (f->cap > 1024) { /* a failover's worth of pointers is not worth keeping */
+    f->was_large |= f->cap > LARGE;
+    if (f->cap > LARGE) { /* a failover's worth of pointers is not worth keeping */
         free(f->fans);
         f->fans = NULL;
         f->cap = 0;

@@ -54,6 +54,7 @@ struct fanout {
     struct fan **fans;
     int32_t count;
     int32_t cap;
+    bool was_large; /* a batch since the owner looked */
     int32_t topic_count;
     bool tells_all;
     int32_t *tells; /* brokers to be told, where not all */

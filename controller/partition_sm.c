@@ -48,6 +48,10 @@ struct pass {
     size_t *at; /* where v[i] stands in the caller's list */
     size_t count;
     struct zk_partition_state *states;
+    bool is_known; /* states are what the context has; else they were read in this round */
+    struct ctl_partition **unsure;
+    size_t *unsure_at;
+    size_t unsure_count;
     bool *ret_done;
     size_t changed;
     size_t failed;
@@ -83,6 +87,13 @@ static void pass_keep(struct pass *ps, size_t *kept, size_t i)
     ps->v[*kept] = ps->v[i];
     ps->at[*kept] = ps->at[i];
     (*kept)++;
+}
+
+/* Nothing is to be written by what is known of it: it is read, in the next round. */
+static void pass_unsure(struct pass *ps, size_t i)
+{
+    ps->unsure[ps->unsure_count] = ps->v[i];
+    ps->unsure_at[ps->unsure_count++] = ps->at[i];
 }
 
 /* New partitions: the first leader is the first replica that is online, the ISR all of those. */
@@ -233,6 +244,27 @@ const char *partition_state_unfit(const struct controller *c, const struct zk_pa
     return NULL;
 }
 
+void partition_known_state(const struct ctl_partition *p, struct arena *a,
+                           struct zk_partition_state *ret)
+{
+    struct node_ids known = partition_isr(p);
+    struct node_ids isr = {arena_new_array(a, int32_t, (size_t)known.count + 1), known.count};
+
+    if (known.count)
+        memcpy(isr.list, known.list, (size_t)known.count * sizeof *isr.list);
+    *ret = (struct zk_partition_state){
+        .topic = topic_name(p->topic),
+        .partition = p->id,
+        .result = p->has_leadership ? ZK_OK : ZK_NO_NODE,
+        .version = p->partition_epoch,
+        .state = {.leader = p->leader,
+                  .leader_epoch = p->leader_epoch,
+                  .controller_epoch = p->controller_epoch,
+                  .isr = isr,
+                  .leader_recovery_state = p->recovery_state},
+    };
+}
+
 static const char *why_nobody(const struct pass *ps)
 {
     switch (ps->strategy) {
@@ -260,6 +292,10 @@ static size_t decide(struct pass *ps, const bool *allowed, struct elect_outcome 
         struct elect_input in = {&ps->arena, &st->state, allowed[i]};
         if (!why && !elect(&ps->c->x, ps->v[i], ps->strategy, &in, &out[n]))
             why = why_nobody(ps);
+        if (why && ps->is_known) {
+            pass_unsure(ps, i);
+            continue;
+        }
         if (why) {
             pass_fail(ps, ps->v[i], why);
             continue;
@@ -293,7 +329,24 @@ static void elected(struct pass *ps, size_t i, const struct elect_outcome *out)
              p->topic->name, p->id, out->leader);
 }
 
-/* One read, one decision, one write; what another writer got in between stays for the next
+/* The states to decide by: first as they are known, then as they are. */
+static enum zk_result look(struct pass *ps)
+{
+    for (size_t i = 0; i < ps->count; i++)
+        partition_known_state(ps->v[i], &ps->arena, &ps->states[i]);
+    return ps->is_known ? ZK_OK : zk_states_read(ps->c->store, &ps->arena, ps->states, ps->count);
+}
+
+static void pass_add_unsure(struct pass *ps)
+{
+    for (size_t i = 0; i < ps->unsure_count; i++) {
+        ps->v[ps->count] = ps->unsure[i];
+        ps->at[ps->count++] = ps->unsure_at[i];
+    }
+    ps->unsure_count = 0;
+}
+
+/* One look, one decision, one write; what another writer got in between stays for the next
  * round. */
 static enum zk_result elect_round(struct pass *ps)
 {
@@ -301,11 +354,8 @@ static enum zk_result elect_round(struct pass *ps)
     bool *allowed = arena_array(&ps->arena, ps->count + 1, sizeof *allowed);
     struct elect_outcome *out = arena_array(&ps->arena, ps->count + 1, sizeof *out);
     size_t kept = 0;
+    enum zk_result r = look(ps);
 
-    for (size_t i = 0; i < ps->count; i++)
-        ps->states[i] = (struct zk_partition_state){.topic = topic_name(ps->v[i]->topic),
-                                                    .partition = ps->v[i]->id};
-    enum zk_result r = zk_states_read(c->store, &ps->arena, ps->states, ps->count);
     if (r == ZK_OK && ps->strategy == ELECT_OFFLINE)
         r = read_unclean(ps, allowed);
     if (r != ZK_OK)
@@ -323,6 +373,8 @@ static enum zk_result elect_round(struct pass *ps)
             pass_fail(ps, ps->v[i], zk_result_name(ps->states[i].result));
     }
     ps->count = kept;
+    pass_add_unsure(ps);
+    ps->is_known = false;
     return ZK_OK;
 }
 
@@ -332,6 +384,10 @@ static void pass_begin(struct pass *ps, struct ctl_partition *const *v, size_t f
     ps->v = arena_array(&ps->arena, to - from + 1, sizeof(struct ctl_partition *));
     ps->at = arena_array(&ps->arena, to - from + 1, sizeof *ps->at);
     ps->states = arena_array(&ps->arena, to - from + 1, sizeof *ps->states);
+    ps->unsure = arena_array(&ps->arena, to - from + 1, sizeof(struct ctl_partition *));
+    ps->unsure_at = arena_array(&ps->arena, to - from + 1, sizeof *ps->unsure_at);
+    ps->unsure_count = 0;
+    ps->is_known = true;
     ps->count = 0;
     for (size_t i = from; i < to; i++) {
         ps->v[ps->count] = v[i];

@@ -33,5 +33,12 @@ enum zk_result partition_sm_trigger(struct controller *c, struct ctl_topic *only
 
 struct zk_partition_state;
 
-/* Why a state that was read must not be built upon, or NULL. */
+/*
+ * The state as the context has it (ZK_NO_NODE: there is none), with a copy of its ISR. Good for a
+ * write, which ZooKeeper does at that version only; that nobody can lead is read first, as leaders
+ * of an older protocol write the node themselves.
+ */
+void partition_known_state(const struct ctl_partition *p, struct arena *a,
+                           struct zk_partition_state *ret);
+/* Why a state must not be built upon, or NULL. */
 const char *partition_state_unfit(const struct controller *c, const struct zk_partition_state *st);

@@ -114,9 +114,18 @@ struct round {
     struct ctl_partition **v;
     struct zk_partition_state *states;
     size_t count;
+    bool is_known; /* states are what the context has; else they were read in this round */
+    struct ctl_partition **unsure; /* to be read, as what is known is not enough */
+    size_t unsure_count;
 };
 
-/* What was read: passed on where nothing is to be written, kept where something is. */
+/* Leaders of an older protocol write the ISR themselves. */
+static bool knows_isrs(const struct controller *c)
+{
+    return c->opts.ibp >= IBP_2_7_IV2;
+}
+
+/* Passed on where nothing is to be written, kept where something is. */
 static void sort_out(const struct group *g, struct round *rd)
 {
     size_t n = 0;
@@ -125,11 +134,14 @@ static void sort_out(const struct group *g, struct round *rd)
         struct zk_partition_state *st = &rd->states[i];
         struct ctl_partition *p = rd->v[i];
         const char *why = partition_state_unfit(g->c, st);
-        if (why && !(st->result == ZK_NO_NODE && p->topic->is_queued)) {
+        bool is_in = !why && without(g->broker, &st->state, &rd->arena);
+        if (!is_in && rd->is_known && (why || !knows_isrs(g->c))) {
+            rd->unsure[rd->unsure_count++] = p;
+        } else if (why && !(st->result == ZK_NO_NODE && p->topic->is_queued)) {
             stays(g, p, why);
         } else if (why) {
             continue; /* gone with its topic: nothing to say */
-        } else if (!without(g->broker, &st->state, &rd->arena)) {
+        } else if (!is_in) {
             left_isr(g, p, st);
         } else {
             st->state.controller_epoch = g->c->epoch;
@@ -146,9 +158,10 @@ static enum zk_result remove_round(const struct group *g, struct round *rd)
     size_t kept = 0;
 
     for (size_t i = 0; i < rd->count; i++)
-        rd->states[i] = (struct zk_partition_state){.topic = topic_name(rd->v[i]->topic),
-                                                    .partition = rd->v[i]->id};
-    enum zk_result r = zk_states_read(c->store, &rd->arena, rd->states, rd->count);
+        partition_known_state(rd->v[i], &rd->arena, &rd->states[i]);
+    enum zk_result r = ZK_OK;
+    if (!rd->is_known)
+        r = zk_states_read(c->store, &rd->arena, rd->states, rd->count);
     if (r != ZK_OK)
         return r;
     sort_out(g, rd);
@@ -163,17 +176,22 @@ static enum zk_result remove_round(const struct group *g, struct round *rd)
         else
             stays(g, rd->v[i], zk_result_name(rd->states[i].result));
     }
+    for (size_t i = 0; i < rd->unsure_count; i++)
+        rd->v[kept++] = rd->unsure[i];
+    rd->unsure_count = 0;
     rd->count = kept;
+    rd->is_known = false;
     return ZK_OK;
 }
 
 static enum zk_result remove_from_isr(const struct group *g, size_t from, size_t to)
 {
-    struct round rd = {0};
+    struct round rd = {.is_known = true};
     enum zk_result r = ZK_OK;
 
     rd.v = arena_array(&rd.arena, to - from + 1, sizeof(struct ctl_partition *));
     rd.states = arena_array(&rd.arena, to - from + 1, sizeof *rd.states);
+    rd.unsure = arena_array(&rd.arena, to - from + 1, sizeof(struct ctl_partition *));
     for (size_t i = from; i < to; i++) {
         struct ctl_partition *p = g->v[i].p;
         if (p->has_leadership) {
@@ -351,23 +369,42 @@ enum zk_result replica_sm_change(struct controller *c, struct replica_list *list
     return controller_close_batch(c, r);
 }
 
-enum zk_result replica_sm_start(struct controller *c)
+static void find(const struct controller *c, bool is_online, struct replica_list *ret)
 {
-    CLEANUP(replica_list_deinit) struct replica_list online = {0};
-    CLEANUP(replica_list_deinit) struct replica_list offline = {0};
-
     CONTEXT_EACH_TOPIC(&c->x, t)
     {
         TOPIC_EACH_PARTITION(t, p)
         {
             for (int i = 0; i < p->replica_count; i++) {
-                bool is_online = replica_is_online(&c->x, p, p->ids[i]);
-                replica_set_state(p, p->ids[i],
-                                  is_online ? REPLICA_ONLINE : REPLICA_DELETION_INELIGIBLE);
-                replica_list_add(is_online ? &online : &offline, p, p->ids[i]);
+                if (replica_is_online(&c->x, p, p->ids[i]) == is_online)
+                    replica_list_add(ret, p, p->ids[i]);
             }
         }
     }
-    enum zk_result r = replica_sm_change(c, &online, REPLICA_ONLINE);
-    return r == ZK_OK ? replica_sm_change(c, &offline, REPLICA_OFFLINE) : r;
+}
+
+static void set_states(const struct replica_list *list, enum replica_state state)
+{
+    for (size_t i = 0; i < list->count; i++)
+        replica_set_state(list->v[i].p, list->v[i].broker, state);
+}
+
+enum zk_result replica_sm_start(struct controller *c)
+{
+    CLEANUP(replica_list_deinit) struct replica_list online = {0};
+    CLEANUP(replica_list_deinit) struct replica_list offline = {0};
+
+    find(c, true, &online);
+    find(c, false, &offline);
+    set_states(&online, REPLICA_ONLINE);
+    set_states(&offline, REPLICA_DELETION_INELIGIBLE);
+    return replica_sm_change(c, &online, REPLICA_ONLINE);
+}
+
+enum zk_result replica_sm_start_offline(struct controller *c)
+{
+    CLEANUP(replica_list_deinit) struct replica_list offline = {0};
+
+    find(c, false, &offline);
+    return replica_sm_change(c, &offline, REPLICA_OFFLINE);
 }

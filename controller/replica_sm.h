@@ -14,8 +14,10 @@
 
 #include "controller/core.h"
 
-/* Sets the states after a failover; then online replicas are told, the others go offline. */
+/* Sets the states after a failover; then online replicas are told. */
 enum zk_result replica_sm_start(struct controller *c);
+/* After the leaders were elected: the others go offline. */
+enum zk_result replica_sm_start_offline(struct controller *c);
 /* Brokers that are in the RS of their partition no more: they leave the ISR, are stopped, and
  * delete the replica; nobody waits for that. Where nobody who stays is online and in sync, the
  * replica is not deleted. Sorts list by broker. */

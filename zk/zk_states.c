@@ -4,7 +4,12 @@
 #include "zk/zk_malformed.h"
 #include "zk/zk_paths.h"
 
-enum { READ_CHUNK = 1024 };
+enum {
+    READ_CHUNK = 1024,
+    /* Writes in one multi: a server spends nearly all of its time on requests, not on nodes. */
+    GROUP = 32,
+    GROUP_BYTES = 64 * 1024, /* far below jute.maxbuffer */
+};
 
 /* Ends everything: the rest of the array need not be tried. */
 static bool is_final(enum zk_result r)
@@ -56,9 +61,9 @@ enum zk_result zk_states_read(struct zk_store *s, struct arena *a, struct zk_par
     return r;
 }
 
-/* The outcome of the last op of each request in a batch whose requests all have one shape. */
+/* Of creates, each the last op of its request; the requests all have one shape. */
 static enum zk_result outcomes(const struct zk_batch *b, struct zk_partition_state *list,
-                               size_t count, bool take_version)
+                               size_t count)
 {
     size_t stride = count ? b->count / count : 1;
     enum zk_result all = ZK_OK;
@@ -68,7 +73,7 @@ static enum zk_result outcomes(const struct zk_batch *b, struct zk_partition_sta
 
         list[i].result = zk_batch_result(b, at);
         if (list[i].result == ZK_OK)
-            list[i].version = take_version ? b->ops[at].stat.version : 0;
+            list[i].version = 0;
         if (is_final(list[i].result) && all != ZK_CONTROLLER_MOVED)
             all = list[i].result;
     }
@@ -152,7 +157,7 @@ static enum zk_result create_chunk(struct zk_store *s, struct arena *a,
     if (r != ZK_OK)
         return r;
     zk_store_run(s, &b);
-    r = outcomes(&b, list, count, false);
+    r = outcomes(&b, list, count);
     return r == ZK_OK ? look_at_existing(s, a, list, count) : r;
 }
 
@@ -175,17 +180,110 @@ enum zk_result zk_states_create(struct zk_store *s, struct arena *a,
     return r;
 }
 
+/* Each write with a check of its own. */
+static enum zk_result update_singly(struct zk_store *s, struct zk_partition_state **list,
+                                    size_t count, int32_t epoch_version)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    CLEANUP(free_p) size_t *at = xnew_array(size_t, count + 1);
+    enum zk_result all = ZK_OK;
+
+    for (size_t i = 0; i < count; i++)
+        at[i] = zk_batch_set_fenced(&b, epoch_version,
+                                    zk_path_state(&b.arena, list[i]->topic, list[i]->partition),
+                                    node_state_encode(&b.arena, &list[i]->state), list[i]->version);
+    zk_store_run(s, &b);
+    for (size_t i = 0; i < count; i++) {
+        list[i]->result = zk_batch_result(&b, at[i]);
+        if (list[i]->result == ZK_OK)
+            list[i]->version = b.ops[at[i]].stat.version;
+        if (is_final(list[i]->result) && all != ZK_CONTROLLER_MOVED)
+            all = list[i]->result;
+    }
+    return all;
+}
+
+/* One multi of as many as fit; returns how many. */
+static size_t add_group(struct zk_batch *b, const struct zk_partition_state *list, size_t count,
+                        int32_t epoch_version)
+{
+    size_t n = 0, bytes = 0;
+
+    zk_batch_multi_begin(b);
+    zk_batch_check(b, ZK_PATH_CONTROLLER_EPOCH, epoch_version);
+    while (n < MIN(count, (size_t)GROUP) && bytes < GROUP_BYTES) {
+        struct slice data = node_state_encode(&b->arena, &list[n].state);
+        zk_batch_set(b, zk_path_state(&b->arena, list[n].topic, list[n].partition), data,
+                     list[n].version);
+        bytes += data.len;
+        n++;
+    }
+    zk_batch_multi_end(b);
+    return n;
+}
+
+/* ops: the check, then the writes of list. */
+static enum zk_result take_group(const struct zk_op *ops, struct zk_partition_state *list)
+{
+    size_t n = ops->multi_count - 1;
+    enum zk_result r = ops->result == ZK_BAD_VERSION ? ZK_CONTROLLER_MOVED : ops->result;
+
+    for (size_t i = 0; r == ZK_OK && i < n; i++)
+        r = ops[1 + i].result;
+    for (size_t i = 0; i < n; i++) {
+        list[i].result = r;
+        if (r == ZK_OK)
+            list[i].version = ops[1 + i].stat.version;
+    }
+    return r;
+}
+
+struct refused {
+    struct zk_partition_state **v;
+    size_t count;
+};
+
+/* Many in one multi, which is done as a whole or not at all. */
+static enum zk_result update_groups(struct zk_store *s, struct zk_partition_state *list,
+                                    size_t count, int32_t epoch_version, struct refused *ret)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    enum zk_result all = ZK_OK;
+
+    for (size_t i = 0; i < count;)
+        i += add_group(&b, list + i, count - i, epoch_version);
+    zk_store_run(s, &b);
+    for (size_t i = 0, at = 0; at < b.count; at += b.ops[at].multi_count) {
+        enum zk_result r = take_group(&b.ops[at], list + i);
+        size_t end = i + b.ops[at].multi_count - 1;
+        if (is_final(r) && all != ZK_CONTROLLER_MOVED)
+            all = r;
+        for (; i < end; i++)
+            if (r != ZK_OK)
+                ret->v[ret->count++] = &list[i];
+    }
+    return all;
+}
+
+/* Where a multi was refused, each of it tries on its own. */
 static enum zk_result update_chunk(struct zk_store *s, struct zk_partition_state *list,
                                    size_t count, int32_t epoch_version)
 {
-    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    CLEANUP(free_p)
+    struct zk_partition_state **v = xnew_array(struct zk_partition_state *, count);
+    struct refused refused = {v, 0};
+    enum zk_result r = ZK_OK;
 
-    for (size_t i = 0; i < count; i++)
-        zk_batch_set_fenced(&b, epoch_version,
-                            zk_path_state(&b.arena, list[i].topic, list[i].partition),
-                            node_state_encode(&b.arena, &list[i].state), list[i].version);
-    zk_store_run(s, &b);
-    return outcomes(&b, list, count, true);
+    if (epoch_version == ZK_NO_FENCE)
+        while (refused.count < count) {
+            v[refused.count] = &list[refused.count];
+            refused.count++;
+        }
+    else
+        r = update_groups(s, list, count, epoch_version, &refused);
+    if (r != ZK_OK || refused.count == 0)
+        return r;
+    return update_singly(s, v, refused.count, epoch_version);
 }
 
 enum zk_result zk_states_update(struct zk_store *s, struct zk_partition_state *list, size_t count,

@@ -33,7 +33,7 @@ enum zk_result zk_states_create(struct zk_store *s, struct arena *a,
                                 struct zk_partition_state *list, size_t count,
                                 int32_t epoch_version);
 
-/* Writes state where the node still has version. ZK_OK: version is the new one. ZK_BAD_VERSION:
- * read it again and decide anew. ZK_NO_NODE: the topic is gone. */
+/* Writes state where the node still has version, many in one request. ZK_OK: version is the new
+ * one. ZK_BAD_VERSION: read it again and decide anew. ZK_NO_NODE: the topic is gone. */
 enum zk_result zk_states_update(struct zk_store *s, struct zk_partition_state *list, size_t count,
                                 int32_t epoch_version);

@@ -309,11 +309,18 @@ static void on_backoff_over(struct timer *t)
 enum order_kind { ORDER_ADD, ORDER_REMOVE, ORDER_SET_ID };
 
 struct order {
-    struct message message;
-    struct fetcher *fetcher;
     enum order_kind kind;
     struct partition *part; /* a reference */
     struct follow how;
+};
+
+/* What is ordered together is carried out in one turn. */
+struct fetcher_orders {
+    struct message message;
+    struct fetcher *fetcher;
+    struct order *v;
+    size_t count;
+    size_t cap;
 };
 
 /* With truncation left to the fetch (KIP-595) it begins at our end, else at the watermark. */
@@ -344,10 +351,8 @@ static void do_add(struct fetcher *f, struct partition *part, const struct follo
     followed_next(fo, on_fetch ? STEP_FETCH : STEP_TRUNCATE);
 }
 
-static void on_order(struct message *m)
+static void carry_out(struct fetcher *f, const struct order *o)
 {
-    struct order *o = container_of(m, struct order, message);
-    struct fetcher *f = o->fetcher;
     struct followed *fo;
 
     HASH_FIND(hh, f->by_part, &o->part, sizeof o->part, fo);
@@ -361,39 +366,55 @@ static void on_order(struct message *m)
         set_id(fo, o->how.topic_id);
         followed_next(fo, fo->step);
     }
-    partition_unref(o->part);
-    free(o);
 }
 
-static void post_order(struct fetcher *f, enum order_kind kind, struct partition *part,
-                       const struct follow *how)
+static void on_orders(struct message *m)
 {
-    struct order *o = xnew(struct order);
+    struct fetcher_orders *l = container_of(m, struct fetcher_orders, message);
 
-    o->message.run = on_order;
-    o->fetcher = f;
-    o->kind = kind;
-    o->part = partition_ref(part);
-    if (how)
-        o->how = *how;
-    reactor_post(f->opts.reactor, &o->message);
+    for (size_t i = 0; i < l->count; i++) {
+        carry_out(l->fetcher, &l->v[i]);
+        partition_unref(l->v[i].part);
+    }
+    free(l->v);
+    free(l);
+}
+
+static void gather(struct fetcher *f, enum order_kind kind, struct partition *part,
+                   const struct follow *how)
+{
+    if (!f->gathered) {
+        f->gathered = xnew(struct fetcher_orders);
+        f->gathered->message.run = on_orders;
+        f->gathered->fetcher = f;
+    }
+    struct fetcher_orders *l = f->gathered;
+    xgrow(l->v, l->cap, l->count + 1);
+    l->v[l->count++] =
+        (struct order){kind, partition_ref(part), how ? *how : (struct follow){.order = 0}};
 }
 
 void fetcher_add(struct fetcher *f, struct partition *part, const struct follow *how)
 {
-    post_order(f, ORDER_ADD, part, how);
+    gather(f, ORDER_ADD, part, how);
 }
 
 void fetcher_remove(struct fetcher *f, struct partition *part)
 {
-    post_order(f, ORDER_REMOVE, part, NULL);
+    gather(f, ORDER_REMOVE, part, NULL);
 }
 
 void fetcher_set_topic_id(struct fetcher *f, struct partition *part, struct uuid topic_id)
 {
     struct follow how = {.topic_id = topic_id};
 
-    post_order(f, ORDER_SET_ID, part, &how);
+    gather(f, ORDER_SET_ID, part, &how);
+}
+
+void fetcher_go_on(struct fetcher *f)
+{
+    if (f->gathered)
+        reactor_post(f->opts.reactor, &TAKE(f->gathered)->message);
 }
 
 /* ---- life ---- */
@@ -430,6 +451,7 @@ static void on_stop(struct message *m)
 
 void fetcher_stop(struct fetcher *f)
 {
+    fetcher_go_on(f);
     reactor_post(f->opts.reactor, &f->stop);
 }
 

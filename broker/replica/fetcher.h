@@ -7,8 +7,9 @@
  * A session's request names only partitions whose position has changed, so an idle partition costs
  * nothing. An error of one partition delays or fails that one only.
  *
- * Owner: the pool, until fetcher_stop(); all state is the reactor's. Orders are posted and come in
- * order.
+ * Owner: the pool, until fetcher_stop(); all state is the reactor's. Orders come in order, and
+ * those of one fetcher_go_on() together: a first request that named only the partitions of which it
+ * has heard so far would keep all others waiting for as long as the leader holds its answer.
  */
 #pragma once
 
@@ -43,7 +44,10 @@ struct follow {
     int64_t initial_offset; /* the high watermark: where it is cut to if nothing better is known */
 };
 
+/* Orders: gathered under the pool's lock, until fetcher_go_on(). */
 void fetcher_add(struct fetcher *f, struct partition *part, const struct follow *how);
 void fetcher_remove(struct fetcher *f, struct partition *part);
 void fetcher_set_topic_id(struct fetcher *f, struct partition *part, struct uuid topic_id);
+/* Lets it hear of them. */
+void fetcher_go_on(struct fetcher *f);
 int64_t fetcher_lag(const struct fetcher *f);

@@ -189,17 +189,32 @@ static void add_locked(struct fetcher_pool *pool, struct partition *part)
 
 /* ---- the calls ---- */
 
-void fetcher_pool_add(struct fetcher_pool *pool, struct partition *part)
+/* Nothing is left gathered when the lock is released. */
+static void go_on(struct fetcher_pool *pool)
 {
-    LOCK_SCOPE(&pool->lock);
-    detach(pool, part);
-    add_locked(pool, part);
+    struct fetch_slot *s, *tmp;
+
+    HASH_ITER (hh, pool->slots, s, tmp) {
+        fetcher_go_on(s->fetcher);
+    }
 }
 
-void fetcher_pool_remove(struct fetcher_pool *pool, struct partition *part)
+void fetcher_pool_add(struct fetcher_pool *pool, struct partition *const *parts, size_t count)
 {
     LOCK_SCOPE(&pool->lock);
-    detach(pool, part);
+    for (size_t i = 0; i < count; i++) {
+        detach(pool, parts[i]);
+        add_locked(pool, parts[i]);
+    }
+    go_on(pool);
+}
+
+void fetcher_pool_remove(struct fetcher_pool *pool, struct partition *const *parts, size_t count)
+{
+    LOCK_SCOPE(&pool->lock);
+    for (size_t i = 0; i < count; i++)
+        detach(pool, parts[i]);
+    go_on(pool);
 }
 
 void fetcher_pool_renew(struct fetcher_pool *pool, struct partition *part)
@@ -208,8 +223,10 @@ void fetcher_pool_renew(struct fetcher_pool *pool, struct partition *part)
     int32_t leader;
 
     LOCK_SCOPE(&pool->lock);
-    if (part->fetch_slot && follow_now(part, &how, &leader))
-        fetcher_set_topic_id(part->fetch_slot->fetcher, part, how.topic_id);
+    if (!part->fetch_slot || !follow_now(part, &how, &leader))
+        return;
+    fetcher_set_topic_id(part->fetch_slot->fetcher, part, how.topic_id);
+    fetcher_go_on(part->fetch_slot->fetcher);
 }
 
 void fetcher_pool_drop_idle(struct fetcher_pool *pool)
@@ -244,6 +261,7 @@ void fetcher_pool_resize(struct fetcher_pool *pool, int32_t fetchers_per_leader)
         add_locked(pool, all[i]);
         partition_unref(all[i]);
     }
+    go_on(pool);
 }
 
 void fetcher_pool_stop(struct fetcher_pool *pool)

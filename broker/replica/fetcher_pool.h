@@ -45,9 +45,10 @@ void fetcher_pool_stop(struct fetcher_pool *pool);
 /* After the reactors have stopped. NULL-safe, returns NULL. */
 struct fetcher_pool *fetcher_pool_free(struct fetcher_pool *pool);
 
-/* Fetches part from the leader it follows now, as its role, epoch and topic id say. */
-void fetcher_pool_add(struct fetcher_pool *pool, struct partition *part);
-void fetcher_pool_remove(struct fetcher_pool *pool, struct partition *part);
+/* Fetches each from the leader it follows now, as its role, epoch and topic id say. Those of one
+ * call begin together. */
+void fetcher_pool_add(struct fetcher_pool *pool, struct partition *const *parts, size_t count);
+void fetcher_pool_remove(struct fetcher_pool *pool, struct partition *const *parts, size_t count);
 /* The topic id has become known, or unknown; part stays where it is. */
 void fetcher_pool_renew(struct fetcher_pool *pool, struct partition *part);
 void fetcher_pool_drop_idle(struct fetcher_pool *pool);

@@ -3,7 +3,7 @@
  * fetcher_request.c (what is asked), fetcher_answer.c (what came), fetcher_offsets.c (truncation
  * points, out of range)
  *
- * All of it belongs to the fetcher's reactor.
+ * All of it belongs to the fetcher's reactor, but for the orders that are gathered for it.
  */
 #pragma once
 
@@ -57,6 +57,7 @@ struct forgotten {
 
 struct fetcher {
     struct fetcher_opts opts;
+    struct fetcher_orders *gathered; /* the pool's: orders that were not posted yet */
     char *host;
     char *client_id;
     struct peer *peer;

@@ -93,8 +93,11 @@ int32_t isr_maximal_count(const struct isr *isr)
 
 void remote_list_set(struct remote_list *l, const struct id_list *ids, int32_t self)
 {
-    struct remote_list next = {xnew_array(struct remote_replica, (size_t)ids->count + 1), 0};
+    size_t others = 0;
 
+    for (int32_t i = 0; i < ids->count; i++)
+        others += ids->v[i] != self;
+    struct remote_list next = {others ? xnew_array(struct remote_replica, others) : NULL, 0};
     for (int32_t i = 0; i < ids->count; i++) {
         if (ids->v[i] == self)
             continue;

@@ -56,6 +56,7 @@ struct order {
     struct partition *part;  /* a reference */
     enum outcome outcome;
     bool is_new;
+    bool is_to_fetch;
     int error;
 };
 
@@ -178,7 +179,6 @@ static void lead(struct replica_manager *m, struct order *o)
 {
     struct role_change c = change_of(m, o);
 
-    fetcher_pool_remove(m->fetchers, o->part);
     o->error = partition_make_leader(o->part, &c, &o->is_new);
 }
 
@@ -194,12 +194,23 @@ static void follow(struct replica_manager *m, const struct metadata_snapshot *s,
         return;
     }
     o->error = partition_make_follower(o->part, &c, &o->is_new);
-    if (o->error || !o->is_new)
-        return;
-    if (atomic_load(&m->is_shutting_down))
-        fetcher_pool_remove(m->fetchers, o->part);
+    o->is_to_fetch = !o->error && o->is_new;
+}
+
+/* All leaders stop to fetch, and all followers begin, at once. */
+static void change_fetchers(struct replica_manager *m, const struct order_list *l,
+                            enum outcome outcome) REQUIRES(m->state_lock)
+{
+    struct partition **CLEANUP(free_p) parts = xnew_array(struct partition *, (size_t)l->count + 1);
+    size_t n = 0;
+
+    for (int32_t i = 0; i < l->count; i++)
+        if (l->v[i].outcome == outcome && (outcome == OUTCOME_LEAD || l->v[i].is_to_fetch))
+            parts[n++] = l->v[i].part;
+    if (outcome == OUTCOME_LEAD || atomic_load(&m->is_shutting_down))
+        fetcher_pool_remove(m->fetchers, parts, n);
     else
-        fetcher_pool_add(m->fetchers, o->part);
+        fetcher_pool_add(m->fetchers, parts, n);
 }
 
 static void set_id(struct replica_manager *m, struct order *o)
@@ -218,12 +229,14 @@ static void carry_out(struct replica_manager *m, struct order_list *l) REQUIRES(
         o->part = replica_manager_obtain(m, o->topic, o->state->partition_index);
         o->error = judge(m, o);
     }
+    change_fetchers(m, l, OUTCOME_LEAD);
     for (int32_t i = 0; i < l->count; i++)
         if (l->v[i].outcome == OUTCOME_LEAD)
             lead(m, &l->v[i]);
     for (int32_t i = 0; i < l->count; i++)
         if (l->v[i].outcome == OUTCOME_FOLLOW)
             follow(m, s, &l->v[i]);
+    change_fetchers(m, l, OUTCOME_FOLLOW);
     for (int32_t i = 0; i < l->count; i++)
         if (l->v[i].outcome == OUTCOME_SET_ID)
             set_id(m, &l->v[i]);
@@ -428,7 +441,7 @@ static int stop_one(struct replica_manager *m, const struct stop *s) REQUIRES(m-
     int r = judge_stop(part, s);
     if (r)
         return r;
-    fetcher_pool_remove(m->fetchers, part);
+    fetcher_pool_remove(m->fetchers, &part, 1);
     if (s->is_delete) {
         partition_end_move(part);
         replica_manager_remove(m, part);

@@ -232,7 +232,7 @@ static bool fail_in_dir(struct partition *part, void *ctx)
     }
     if (!is_there)
         return true;
-    fetcher_pool_remove(d->m->fetchers, part);
+    fetcher_pool_remove(d->m->fetchers, &part, 1);
     partition_make_offline(part);
     d->count++;
     return true;

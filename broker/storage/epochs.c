@@ -12,7 +12,7 @@
 enum { EPOCHS_MAX_BYTES = 16 << 20 };
 
 struct epochs {
-    char *path;
+    const char *dir;
     struct epoch_entry *v;
     size_t count;
     size_t cap;
@@ -27,9 +27,9 @@ static void check(const struct epochs *e)
     }
 }
 
-static char *path_in(const char *dir)
+static char *path_of(const struct epochs *e)
 {
-    return xasprintf("%s/leader-epoch-checkpoint", dir);
+    return xasprintf("%s/leader-epoch-checkpoint", e->dir);
 }
 
 static bool add_line(void *ctx, struct str line)
@@ -51,12 +51,13 @@ static int load(struct epochs *e)
 {
     CLEANUP(strbuf_deinit) struct strbuf text = {0};
     CLEANUP(free_p) char *why = NULL;
-    int r = fs_read_file(e->path, EPOCHS_MAX_BYTES, &text);
+    CLEANUP(free_p) char *path = path_of(e);
+    int r = fs_read_file(path, EPOCHS_MAX_BYTES, &text);
 
     if (r == -ENOENT)
         return 0;
     if (r == 0)
-        r = checkpoint_text_parse(strbuf_str(&text), e->path, add_line, e, &why);
+        r = checkpoint_text_parse(strbuf_str(&text), path, add_line, e, &why);
     if (why)
         return CORRUPT("leader epochs: %s", why);
     e->is_dirty = false;
@@ -67,7 +68,7 @@ int epochs_open(const char *dir, struct epochs **ret)
 {
     struct epochs *e = xnew(struct epochs);
 
-    e->path = path_in(dir);
+    e->dir = dir;
     int r = load(e);
     if (r < 0) {
         epochs_free(e);
@@ -81,7 +82,6 @@ struct epochs *epochs_free(struct epochs *e)
 {
     if (!e)
         return NULL;
-    free(e->path);
     free(e->v);
     free(e);
     return NULL;
@@ -89,8 +89,7 @@ struct epochs *epochs_free(struct epochs *e)
 
 void epochs_moved(struct epochs *e, const char *dir)
 {
-    free(e->path);
-    e->path = path_in(dir);
+    e->dir = dir;
 }
 
 void epochs_assign_unflushed(struct epochs *e, int32_t epoch, int64_t start_offset)
@@ -105,9 +104,11 @@ void epochs_assign_unflushed(struct epochs *e, int32_t epoch, int64_t start_offs
         keep--;
     /* An epoch in which nothing was written makes way without a word. */
     if (e->count - keep > 1 || (keep < e->count && last->start_offset != start_offset))
-        say_warn("leader epoch replaces later ones file=%s epoch=%" PRId32 " start=%" PRId64
+        say_warn("leader epoch replaces later ones dir=%s epoch=%" PRId32 " start=%" PRId64
                  " replaced=%zu first_replaced=%" PRId32,
-                 e->path, epoch, start_offset, e->count - keep, e->v[keep].epoch);
+                 e->dir, epoch, start_offset, e->count - keep, e->v[keep].epoch);
+    if (e->cap == 0) /* most logs have one epoch */
+        e->v = xnew_array(struct epoch_entry, e->cap = 1);
     xgrow(e->v, e->cap, keep + 1);
     e->v[keep] = (struct epoch_entry){epoch, start_offset};
     e->count = keep + 1;
@@ -159,13 +160,15 @@ void epochs_clear(struct epochs *e)
 int epochs_flush(struct epochs *e)
 {
     CLEANUP(strbuf_deinit) struct strbuf text = {0};
+    CLEANUP(free_p) char *path = NULL;
 
     if (!e->is_dirty)
         return 0;
+    path = path_of(e);
     strbuf_addf(&text, "0\n%zu\n", e->count);
     for (size_t i = 0; i < e->count; i++)
         strbuf_addf(&text, "%" PRId32 " %" PRId64 "\n", e->v[i].epoch, e->v[i].start_offset);
-    int r = fs_replace_file(e->path, strbuf_str(&text));
+    int r = fs_replace_file(path, strbuf_str(&text));
     if (r == 0)
         e->is_dirty = false;
     return r;

@@ -16,7 +16,8 @@ struct epoch_entry {
     int64_t start_offset;
 };
 
-/* Reads dir/leader-epoch-checkpoint; an absent or empty file is an empty cache. dir is copied. */
+/* Reads dir/leader-epoch-checkpoint; an absent or empty file is an empty cache. dir must live
+ * until the next epochs_moved(). */
 int epochs_open(const char *dir, struct epochs **ret) MUST_CHECK;
 /* NULL-safe, returns NULL. Writes nothing. */
 struct epochs *epochs_free(struct epochs *e);

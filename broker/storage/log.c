@@ -211,6 +211,8 @@ void log_insert_segment(struct log *log, struct segment *seg)
     assert(log->segment_count == 0 || log_active(log)->base < seg->base);
     WITH_LOCK(&log->shared)
     {
+        if (log->segment_cap == 0) /* most logs have one segment */
+            log->segments = xnew_array(struct segment *, log->segment_cap = 1);
         xgrow(log->segments, log->segment_cap, log->segment_count + 1);
         log->segments[log->segment_count++] = seg;
         free(TAKE(log->tail));

@@ -57,8 +57,8 @@ int log_move_dir(struct log *log, const char *path)
         free(log->path);
         log->path = xstrdup(path);
     }
-    epochs_moved(log->epochs, path);
-    producer_state_moved(log->producers, path);
+    epochs_moved(log->epochs, log->path);
+    producer_state_moved(log->producers, log->path);
     return 0;
 }
 

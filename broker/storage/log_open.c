@@ -130,15 +130,14 @@ static int take_files(struct log *log, const struct found *g, struct damage *d)
 }
 
 /* Names are sorted, so the files of one base follow on one another. */
-static int find_segments(struct log *log, struct damage *d)
+static int find_segments(struct log *log, const struct fs_names *names, struct damage *d)
 {
-    CLEANUP(fs_names_deinit) struct fs_names names = {0};
     struct found g = {.base = -1};
     struct segment_file f;
-    int r = fs_list_dir(log->path, &names);
+    int r = 0;
 
-    for (size_t i = 0; r == 0 && i < names.count; i++) {
-        if (!segment_file_parse(names.v[i], &f) || f.state != SEGMENT_LIVE)
+    for (size_t i = 0; r == 0 && i < names->count; i++) {
+        if (!segment_file_parse(names->v[i], &f) || f.state != SEGMENT_LIVE)
             continue;
         if (f.base != g.base) {
             r = take_files(log, &g, d);
@@ -224,13 +223,12 @@ static int find_end(struct log *log, int64_t *ret_end)
     return recover_from(log, log->segment_count - 1, ret_end);
 }
 
-static int load_segments(struct log *log, const struct log_open_opts *opts, int64_t *ret_end)
+static int load_segments(struct log *log, const struct log_open_opts *opts,
+                         const struct fs_names *names, int64_t *ret_end)
 {
     CLEANUP(damage_deinit) struct damage d = {0};
-    int r = recover_files(log->path);
+    int r = find_segments(log, names, &d);
 
-    if (r == 0)
-        r = find_segments(log, &d);
     if (r < 0)
         return r;
     *ret_end = opts->start_offset;
@@ -264,13 +262,16 @@ static int open_epochs(struct log *log, bool *ret_is_lost)
     return r < 0 ? r : epochs_open(log->path, &log->epochs);
 }
 
-static int open_producers(struct log *log, const struct log_open_opts *opts)
+static void make_producers(struct log *log, const struct log_open_opts *opts,
+                           const struct fs_names *names)
 {
     CLEANUP(free_p) char *name = xasprintf("%s-%d", log->topic, log->partition);
-    const struct producer_state_opts po = {
-        .name = name, .dir = log->path, .expiration_ms = opts->producer_id_expiration_ms};
+    const struct producer_state_opts po = {.name = name,
+                                           .dir = log->path,
+                                           .files = names,
+                                           .expiration_ms = opts->producer_id_expiration_ms};
 
-    return producer_state_open(&po, &log->producers);
+    log->producers = producer_state_new(&po);
 }
 
 static int remove_stray_snapshots(struct log *log)
@@ -314,6 +315,7 @@ static void set_offsets(struct log *log, const struct log_open_opts *opts, int64
  * inner lock. */
 static int load(struct log *log, const struct log_open_opts *given)
 {
+    CLEANUP(fs_names_deinit) struct fs_names names = {0};
     struct log_open_opts opts = *given;
     bool epochs_lost = false;
     int64_t end = 0;
@@ -322,13 +324,15 @@ static int load(struct log *log, const struct log_open_opts *given)
     if (r == 0)
         r = open_epochs(log, &epochs_lost);
     if (r == 0)
-        r = open_producers(log, &opts);
+        r = recover_files(log->path, &names);
+    if (r < 0)
+        return r;
+    make_producers(log, &opts, &names);
     if (epochs_lost) {
         opts.is_clean = false;
         opts.recovery_point = 0;
     }
-    if (r == 0)
-        r = load_segments(log, &opts, &end);
+    r = load_segments(log, &opts, &names, &end);
     if (r < 0)
         return r;
     if (end < opts.start_offset) {
@@ -358,10 +362,9 @@ int log_open(const struct log_open_opts *opts, struct log **ret)
                   log->path, err_name(r));
         return r;
     }
-    /* What loading looked at is closed again until somebody reads or appends; a new log will have
-     * appends soon. */
-    if (!log->is_active_ready)
-        log_rest(log, INT64_MAX);
+    /* What was looked at, or made, is closed until somebody reads or appends: of thousands that are
+     * made at once, most will be idle. */
+    log_rest(log, INT64_MAX);
     *ret = TAKE(log);
     return 0;
 }

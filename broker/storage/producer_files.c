@@ -54,20 +54,14 @@ void producer_state_free_snapshots(struct producer_state *ps)
     free(ps->snapshots);
 }
 
-int producer_state_list_snapshots(struct producer_state *ps)
+void producer_state_find_snapshots(struct producer_state *ps, const struct fs_names *files)
 {
-    CLEANUP(fs_names_deinit) struct fs_names names = {0};
-    int r = fs_list_dir(ps->dir, &names);
-
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < names.count; i++) {
+    for (size_t i = 0; i < files->count; i++) {
         int64_t offset;
 
-        if (parse_name(names.v[i], &offset))
+        if (parse_name(files->v[i], &offset))
             remember(ps, offset);
     }
-    return 0;
 }
 
 static int remove_at(struct producer_state *ps, size_t at)

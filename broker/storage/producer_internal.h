@@ -40,7 +40,7 @@ struct verification {
 
 struct producer_state {
     char *name;
-    char *dir;
+    const char *dir;
     int64_t expiration_ms;
     bool verify_transactions;
     struct producer *producers;
@@ -67,4 +67,4 @@ const struct verification *verification_find(const struct producer_state *ps, in
 void txn_list_insert(struct txn_list *l, const struct open_txn *txn);
 void producer_state_clear(struct producer_state *ps);
 void producer_state_free_snapshots(struct producer_state *ps);
-int producer_state_list_snapshots(struct producer_state *ps);
+void producer_state_find_snapshots(struct producer_state *ps, const struct fs_names *files);

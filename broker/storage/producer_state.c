@@ -13,21 +13,16 @@ static void check(const struct producer_state *ps)
     assert(l->count < 2 || l->v[l->count - 2].first_offset < l->v[l->count - 1].first_offset);
 }
 
-int producer_state_open(const struct producer_state_opts *opts, struct producer_state **ret)
+struct producer_state *producer_state_new(const struct producer_state_opts *opts)
 {
     struct producer_state *ps = xnew(struct producer_state);
 
     ps->name = xstrdup(opts->name);
-    ps->dir = xstrdup(opts->dir);
+    ps->dir = opts->dir;
     ps->expiration_ms = opts->expiration_ms;
     ps->verify_transactions = opts->verify_transactions;
-    int r = producer_state_list_snapshots(ps);
-    if (r < 0) {
-        producer_state_free(ps);
-        return r;
-    }
-    *ret = ps;
-    return 0;
+    producer_state_find_snapshots(ps, opts->files);
+    return ps;
 }
 
 static void clear_verifications(struct producer_state *ps)
@@ -62,15 +57,13 @@ struct producer_state *producer_state_free(struct producer_state *ps)
     free(ps->ongoing.v);
     free(ps->unreplicated.v);
     free(ps->name);
-    free(ps->dir);
     free(ps);
     return NULL;
 }
 
 void producer_state_moved(struct producer_state *ps, const char *dir)
 {
-    free(ps->dir);
-    ps->dir = xstrdup(dir);
+    ps->dir = dir;
 }
 
 const struct producer *producer_find(const struct producer_state *ps, int64_t producer_id)

@@ -17,25 +17,26 @@
  *   producer_state_set_end(ps, next offset);
  *
  * The state is remembered in files <offset>.snapshot beside the segments (producer_snapshot.h),
- * which this struct lists and deletes. Guarded by the log's lock. Errors of files: -errno.
+ * which this struct finds and deletes. Guarded by the log's lock. Errors of files: -errno.
  */
 #pragma once
 
 #include "broker/storage/log.h"
+#include "common/io/fs.h"
 #include "common/record/batch.h"
 
 struct producer_state;
 
 struct producer_state_opts {
-    const char *name; /* of the partition, for diagnostics */
-    const char *dir;  /* of the partition; both are copied */
+    const char *name; /* of the partition, for diagnostics; copied */
+    const char *dir;  /* of the partition; must live until the next producer_state_moved() */
+    const struct fs_names *files; /* what lies there */
     int64_t expiration_ms;
     bool verify_transactions; /* transaction.partition.verification.enable */
 };
 
-/* Empty, its end at offset 0; lists the snapshots that lie in dir. */
-int producer_state_open(const struct producer_state_opts *opts, struct producer_state **ret)
-    MUST_CHECK;
+/* Empty, its end at offset 0; finds the snapshots among the files. */
+struct producer_state *producer_state_new(const struct producer_state_opts *opts);
 /* NULL-safe, returns NULL. */
 struct producer_state *producer_state_free(struct producer_state *ps);
 void producer_state_moved(struct producer_state *ps, const char *dir);

@@ -336,16 +336,12 @@ static bool is_tidy(const struct fs_names *names, bool *ret_has_swap)
     return tidy;
 }
 
-int recover_files(const char *dir)
+static int bring_in_order(const char *dir, const struct fs_names *names, bool has_swap)
 {
-    CLEANUP(fs_names_deinit) struct fs_names names = {0}, left = {0};
+    CLEANUP(fs_names_deinit) struct fs_names left = {0};
     struct swap_range range = {.any = false};
-    bool has_swap;
-    int r = fs_list_dir(dir, &names);
+    int r = sort_out(dir, names, &range);
 
-    if (r < 0 || is_tidy(&names, &has_swap))
-        return r;
-    r = sort_out(dir, &names, &range);
     if (r < 0 || !has_swap)
         return r;
     if ((r = fs_list_dir(dir, &left)) < 0)
@@ -356,4 +352,20 @@ int recover_files(const char *dir)
     if (r == 0)
         r = swap_in(dir, &left);
     return r < 0 ? r : fs_fsync_dir(dir);
+}
+
+int recover_files(const char *dir, struct fs_names *ret)
+{
+    CLEANUP(fs_names_deinit) struct fs_names names = {0};
+    bool has_swap;
+    int r = fs_list_dir(dir, &names);
+
+    if (r < 0)
+        return r;
+    if (is_tidy(&names, &has_swap)) {
+        *ret = MOVE(names);
+        return 0;
+    }
+    r = bring_in_order(dir, &names, has_swap);
+    return r < 0 ? r : fs_list_dir(dir, ret);
 }

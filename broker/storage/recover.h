@@ -15,5 +15,6 @@
 int recover_segment(struct log *log, struct segment *seg, int64_t *ret_next, bool *ret_is_cut)
     MUST_CHECK;
 /* Brings the files of the directory in order: leftovers of deletions and of unfinished cleanings
- * go, finished ones are put in place (§9.1, passes 1 to 3). */
-int recover_files(const char *dir) MUST_CHECK;
+ * go, finished ones are put in place (§9.1, passes 1 to 3). *ret: the names that are left,
+ * sorted. */
+int recover_files(const char *dir, struct fs_names *ret) MUST_CHECK;

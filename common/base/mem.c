@@ -1,5 +1,6 @@
 #include "common/base/mem.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -70,4 +71,9 @@ char *xasprintf(const char *fmt, ...)
     if (n < 0)
         out_of_memory(0);
     return s;
+}
+
+void mem_trim(void)
+{
+    malloc_trim(0);
 }

@@ -32,6 +32,10 @@ char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
         }                                                                                          \
     } while (0)
 
+/* Gives what was freed back to the kernel, after work that needed much memory for a short time.
+ * Other threads that allocate may wait for a moment. */
+void mem_trim(void);
+
 /* For CLEANUP() on a malloc'ed pointer of any type. */
 static inline void free_p(void *p)
 {

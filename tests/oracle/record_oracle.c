@@ -184,11 +184,11 @@ static void run_step(struct producer_state *ps, struct reader *r, struct strbuf 
 
 static void run_steps(struct reader *r, struct answer *out)
 {
-    const struct producer_state_opts opts = {.name = "t-0", .dir = "/", .expiration_ms = 86400000};
-    struct producer_state *ps = NULL;
+    const struct fs_names none = {0};
+    const struct producer_state_opts opts = {
+        .name = "t-0", .dir = "/", .files = &none, .expiration_ms = 86400000};
+    struct producer_state *ps = producer_state_new(&opts);
 
-    if (producer_state_open(&opts, &ps) < 0)
-        abort();
     while (!r->bad && reader_left(r) > 0)
         run_step(ps, r, &out->text);
     producer_state_free(ps);

@@ -62,6 +62,30 @@ START_TEST(a_thousand_topics_are_led_in_a_few_round_trips_and_one_batch)
 }
 END_TEST
 
+/* What is known of a state is good enough for a write, which is done at that version only; and many
+ * are written in one request. */
+START_TEST(states_are_read_once)
+{
+    struct fake_cluster f;
+    enum { STATES = TOPICS * PARTITIONS };
+
+    fake_cluster_init(&f, 3);
+    create_many(&f);
+    fake_cluster_run(&f);
+    uint64_t requests = fake_zk_requests(f.brokers[1].zk);
+    fake_cluster_kill(&f, 3);
+    ck_assert_int_le((int)(fake_zk_requests(f.brokers[1].zk) - requests), STATES / 20 + 200);
+
+    /* Read with their topics, and not again. */
+    requests = fake_zk_requests(f.brokers[2].zk);
+    fake_cluster_kill(&f, 1);
+    ck_assert_ptr_eq(fake_cluster_active(&f), &f.brokers[2]);
+    ck_assert_int_le((int)(fake_zk_requests(f.brokers[2].zk) - requests),
+                     TOPICS + STATES + STATES / 10 + 400);
+    fake_cluster_deinit(&f);
+}
+END_TEST
+
 START_TEST(a_thousand_topics_are_deleted_in_a_few_round_trips)
 {
     struct fake_cluster f;
@@ -83,6 +107,25 @@ START_TEST(a_thousand_topics_are_deleted_in_a_few_round_trips)
     ck_assert_int_eq(f.brokers[1].c->x.topic_count, 0);
     ck_assert_int_le((int)(fake_zk_rounds(f.brokers[1].zk) - rounds), 150);
     ck_assert_int_le((int)(sent(&f.brokers[1]) - before), 12);
+    fake_cluster_deinit(&f);
+}
+END_TEST
+
+/* What a large batch needed is given back once the brokers should have it. */
+START_TEST(memory_of_a_large_batch_is_given_back)
+{
+    struct fake_cluster f;
+
+    fake_cluster_init(&f, 3);
+    fake_cluster_create(&f, "t", "1,2,3");
+    const struct controller *c = f.brokers[1].c;
+    ck_assert_int_eq(c->trim_due_us, NEVER_US);
+    create_many(&f);
+    fake_cluster_run(&f);
+    ck_assert_int_gt(c->trim_due_us, clock_mono_us(&f.clock.clock));
+    clock_fake_advance(&f.clock, 2000);
+    fake_cluster_run(&f);
+    ck_assert_int_eq(c->trim_due_us, NEVER_US);
     fake_cluster_deinit(&f);
 }
 END_TEST
@@ -111,5 +154,6 @@ START_TEST(two_hundred_thousand_partitions_fit_into_little_memory)
 END_TEST
 
 TEST_MAIN("controller/cost", a_thousand_topics_are_led_in_a_few_round_trips_and_one_batch,
-          a_thousand_topics_are_deleted_in_a_few_round_trips,
+          states_are_read_once, a_thousand_topics_are_deleted_in_a_few_round_trips,
+          memory_of_a_large_batch_is_given_back,
           two_hundred_thousand_partitions_fit_into_little_memory)

@@ -47,7 +47,7 @@ static void expect_alive(struct fake_cluster *f)
 {
     fake_cluster_kill(f, 1);
     ck_assert_ptr_eq(fake_cluster_active(f), &f->brokers[2]);
-    ck_assert_str_eq(fake_cluster_state(f, "good", 0), "L2 e2 isr 2,3 v2");
+    ck_assert_str_eq(fake_cluster_state(f, "good", 0), "L2 e1 isr 2,3 v1");
     fake_cluster_create(f, "more", "3,2");
     ck_assert_str_eq(fake_cluster_state(f, "more", 0), "L3 e0 isr 3,2 v0");
 }

@@ -2,6 +2,7 @@
 
 #include "tests/support/fake_cluster.h"
 #include "tests/support/test_main.h"
+#include "zk/zk_admin.h"
 #include "zk/zk_paths.h"
 #include "zk/zk_states.h"
 
@@ -114,6 +115,43 @@ START_TEST(election_begins_again_when_the_state_changed_meanwhile)
     fake_zk_hook(f.brokers[1].zk, NULL, NULL);
     ck_assert_int_eq(rv.times, 0);
     ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L2 e1 isr 2,1 v4");
+    fake_cluster_deinit(&f);
+}
+END_TEST
+
+static void write_isrs(struct fake_cluster *f, const char *first, const char *second)
+{
+    const char *isrs[] = {first, second};
+
+    for (int i = 0; i < 2; i++) {
+        CLEANUP(free_p)
+        char *path = xasprintf("/brokers/topics/t/partitions/%d/state", i);
+        CLEANUP(free_p)
+        char *text = xasprintf("{\"version\":1,\"leader\":%d,\"leader_epoch\":0,"
+                               "\"controller_epoch\":1,\"isr\":[%s]}",
+                               i ? 3 : 1, isrs[i]);
+        ck_assert_int_eq(zk_store_set(f->admin, path, bytes(text), -1, NULL), ZK_OK);
+    }
+}
+
+/* Leaders of an older protocol wrote the ISR, and the controller has not heard of it yet. */
+START_TEST(what_is_known_is_not_trusted_where_leaders_write_the_isr)
+{
+    struct fake_cluster f;
+    struct node_partition_name list[] = {{STR("t"), 0}, {STR("t"), 1}};
+    struct node_partition_names names = {list, 2};
+
+    fake_cluster_prepare(&f, 3);
+    f.opts.ibp = IBP_2_6_IV0;
+    fake_cluster_start_all(&f);
+    fake_cluster_create(&f, "t", "1,2,3;3,2,1");
+    write_isrs(&f, "1,2", "3");
+    ck_assert_int_eq(zk_isr_change_notify(f.admin, &names), ZK_OK);
+    fake_cluster_run(&f);
+    write_isrs(&f, "1,2,3", "3,2");
+    fake_cluster_kill(&f, 3);
+    ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L1 e1 isr 1,2 v3");
+    ck_assert_str_eq(fake_cluster_state(&f, "t", 1), "L2 e1 isr 2 v3");
     fake_cluster_deinit(&f);
 }
 END_TEST
@@ -244,6 +282,7 @@ TEST_MAIN("controller/partition_sm", partition_without_live_replicas_stays_new_u
           only_live_replicas_are_in_the_first_isr, lost_answers_do_not_lose_new_partitions,
           lost_answers_do_not_lose_elections,
           election_begins_again_when_the_state_changed_meanwhile,
+          what_is_known_is_not_trusted_where_leaders_write_the_isr,
           state_of_a_newer_controller_is_not_touched, node_made_by_another_controller_is_taken_over,
           unclean_election_needs_the_topics_permission,
           brokers_default_allows_unclean_election_unless_the_topic_forbids_it,

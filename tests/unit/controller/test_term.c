@@ -40,7 +40,7 @@ START_TEST(expired_controller_comes_back_as_a_broker_with_a_new_epoch)
     ck_assert_int_eq(controller_active_id(f.brokers[1].c), 2);
     ck_assert(fake_channels_has(&f.brokers[2].channels, 1));
     ck_assert_int_eq((int)f.brokers[1].channels.broker_count, 0);
-    ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L2 e2 isr 2,3 v2");
+    ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L2 e1 isr 2,3 v1");
     fake_cluster_deinit(&f);
 }
 END_TEST

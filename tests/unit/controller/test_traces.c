@@ -147,21 +147,21 @@ START_TEST(failover_tells_every_broker_all_its_partitions_once)
 }
 END_TEST
 
-START_TEST(leader_that_died_with_the_controller_costs_two_epochs)
+START_TEST(leader_that_died_with_the_controller_costs_one_epoch)
 {
     struct fake_cluster f;
 
     fake_cluster_init(&f, 3);
     fake_cluster_create(&f, "t", "1,2,3");
     fake_cluster_kill(&f, 1);
-    ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L2 e2 isr 2,3 v2");
+    ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L2 e1 isr 2,3 v1");
     expect(&f, "UMR 2,3\n"
                "LISR 2,3: t-0 L1 e0 isr 1,2,3 rs 1,2,3\n"
                "UMR 2,3: t-0 L1 e0 isr 1,2,3 rs 1,2,3 off 1\n"
-               "LISR 2,3: t-0 L-1 e1 isr 2,3 rs 1,2,3\n"
-               "UMR 2,3: t-0 L-1 e1 isr 2,3 rs 1,2,3 off 1\n"
-               "LISR 2,3: t-0 L2 e2 isr 2,3 rs 1,2,3\n"
-               "UMR 2,3: t-0 L2 e2 isr 2,3 rs 1,2,3 off 1\n");
+               "LISR 2,3: t-0 L2 e1 isr 2,3 rs 1,2,3\n"
+               "UMR 2,3: t-0 L2 e1 isr 2,3 rs 1,2,3 off 1\n"
+               "LISR 2,3: t-0 L2 e1 isr 2,3 rs 1,2,3\n"
+               "UMR 2,3: t-0 L2 e1 isr 2,3 rs 1,2,3 off 1\n");
     fake_cluster_deinit(&f);
 }
 END_TEST
@@ -172,4 +172,4 @@ TEST_MAIN("controller/traces", first_broker_hears_of_itself_alone,
           controlled_shutdown_moves_leadership_first,
           deleted_topic_goes_from_brokers_then_from_zookeeper,
           failover_tells_every_broker_all_its_partitions_once,
-          leader_that_died_with_the_controller_costs_two_epochs)
+          leader_that_died_with_the_controller_costs_one_epoch)

@@ -118,6 +118,58 @@ START_TEST(update_is_conditional_on_the_version_of_each)
 }
 END_TEST
 
+START_TEST(many_are_written_in_one_request)
+{
+    enum { MANY = 100 };
+    struct zk_test z;
+    struct zk_partition_state list[MANY];
+
+    with_topics(&z);
+    for (int i = 0; i < MANY; i++)
+        list[i] = (struct zk_partition_state){
+            .topic = STR("t"), .partition = i, .state = {1, 0, 2, {isr, 2}, NODE_RECOVERED}};
+    ck_assert_int_eq(zk_states_create(z.s, &z.a, list, MANY, 1), ZK_OK);
+    uint64_t before = fake_zk_requests(z.one);
+    ck_assert_int_eq(zk_states_update(z.s, list, MANY, 1), ZK_OK);
+    ck_assert_uint_le(fake_zk_requests(z.one) - before, MANY / 20);
+    /* One that is refused costs only those that went with it a request of their own. */
+    list[50].version = 0;
+    before = fake_zk_requests(z.one);
+    ck_assert_int_eq(zk_states_update(z.s, list, MANY, 1), ZK_OK);
+    ck_assert_uint_le(fake_zk_requests(z.one) - before, MANY / 20 + 40);
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_int_eq(list[i].result, i == 50 ? ZK_BAD_VERSION : ZK_OK);
+        ck_assert_int_eq(list[i].version, i == 50 ? 0 : 2);
+    }
+    zk_test_deinit(&z);
+}
+END_TEST
+
+START_TEST(large_states_are_written_in_requests_that_a_server_takes)
+{
+    enum { MANY = 40, ISR = 2000 };
+    struct zk_test z;
+    struct zk_partition_state list[MANY];
+    int32_t *large;
+
+    with_topics(&z);
+    large = arena_new_array(&z.a, int32_t, ISR);
+    for (int i = 0; i < ISR; i++)
+        large[i] = 1000000 + i;
+    for (int i = 0; i < MANY; i++)
+        list[i] = (struct zk_partition_state){
+            .topic = STR("t"), .partition = i, .state = {1, 0, 2, {isr, 2}, NODE_RECOVERED}};
+    ck_assert_int_eq(zk_states_create(z.s, &z.a, list, MANY, 1), ZK_OK);
+    for (int i = 0; i < MANY; i++)
+        list[i].state.isr = (struct node_ids){large, ISR};
+    uint64_t before = fake_zk_requests(z.one);
+    ck_assert_int_eq(zk_states_update(z.s, list, MANY, 1), ZK_OK);
+    ck_assert_uint_ge(fake_zk_requests(z.one) - before, MANY / 8); /* 16 kB each */
+    ck_assert_int_eq(list[MANY - 1].version, 1);
+    zk_test_deinit(&z);
+}
+END_TEST
+
 START_TEST(old_controller_writes_nothing)
 {
     struct zk_test z;
@@ -175,5 +227,6 @@ END_TEST
 TEST_MAIN("zk/zk_states", states_are_created_in_three_rounds_and_read_in_one,
           absent_and_malformed_states_are_told_apart, lost_answer_to_a_create_counts_as_done,
           state_of_an_earlier_controller_is_taken_over,
-          update_is_conditional_on_the_version_of_each, old_controller_writes_nothing,
+          update_is_conditional_on_the_version_of_each, many_are_written_in_one_request,
+          large_states_are_written_in_requests_that_a_server_takes, old_controller_writes_nothing,
           expiry_ends_the_whole_call, twenty_thousand_states_are_read_in_bounded_batches)

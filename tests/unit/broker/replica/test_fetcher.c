@@ -425,6 +425,57 @@ START_TEST(more_fetchers_take_over)
 }
 END_TEST
 
+static void on_failed(void *ctx UNUSED, struct partition *part UNUSED, uint64_t order UNUSED)
+{
+    ck_abort_msg("given up");
+}
+
+/* A request of the first partition alone would keep the second one waiting for as long as the
+ * leader holds the answer. */
+START_TEST(partitions_ordered_together_are_asked_for_together)
+{
+    begin(IBP_3_9_IV0);
+    tell(&one, 1, 0, "t", 0);
+    tell(&one, 1, 0, "u", 0);
+    replica_manager_begin_shutdown(two.m); /* so that its own fetchers begin nothing */
+    tell(&two, 1, 0, "t", 0);
+    tell(&two, 1, 0, "u", 0);
+    struct fetcher_conf conf = {.clock = &world.clock.clock,
+                                .broker_id = 2,
+                                .broker_epoch = &two.broker_epoch,
+                                .ibp = IBP_3_9_IV0,
+                                .wait_max_ms = 500,
+                                .min_bytes = 1,
+                                .response_max_bytes = 1 << 20,
+                                .backoff_ms = 1000,
+                                .quota = &replica_manager_env(two.m)->follower_quota,
+                                .request_timeout_ms = 30000};
+    struct fetcher_opts opts = {.conf = &conf,
+                                .reactor = world.reactor,
+                                .leader = 1,
+                                .host = STR("h"),
+                                .port = NODE_PORT + 1,
+                                .failed = on_failed};
+    struct fetcher *f = fetcher_new(&opts);
+    struct follow how = {.order = 1};
+    fetches = 0;
+    how.topic_id = node_topic_id("t");
+    fetcher_add(f, node_partition(&two, "t", 0), &how);
+    world_run(&world, 0);
+    ck_assert_int_eq(fetches, 0);
+    how.topic_id = node_topic_id("u");
+    fetcher_add(f, node_partition(&two, "u", 0), &how);
+    fetcher_go_on(f);
+    world_run(&world, 0);
+    ck_assert_int_eq(fetches, 1);
+    ck_assert_int_eq(named, 2);
+    fetcher_remove(f, node_partition(&two, "u", 0));
+    fetcher_stop(f); /* what was gathered goes with it */
+    world_run(&world, 0);
+    end();
+}
+END_TEST
+
 TEST_MAIN("broker/replica/fetcher", follower_copies_and_learns_the_watermark,
           idle_partitions_are_not_named_again, confirmed_within_one_round_trip,
           diverged_tail_is_cut_on_fetch, diverged_tail_is_cut_by_asking_for_the_epoch,
@@ -433,4 +484,5 @@ TEST_MAIN("broker/replica/fetcher", follower_copies_and_learns_the_watermark,
           leader_that_does_not_hear_is_asked_ever_less,
           delayed_partition_does_not_wait_for_idle_ones, fenced_follower_stops_until_the_next_order,
           fenced_while_the_next_order_is_on_its_way, leader_that_was_away_is_found_again,
-          lost_session_is_made_anew, more_fetchers_take_over)
+          lost_session_is_made_anew, more_fetchers_take_over,
+          partitions_ordered_together_are_asked_for_together)

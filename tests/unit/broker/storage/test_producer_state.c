@@ -18,14 +18,15 @@ static void free_state_p(struct producer_state **ps)
 
 static struct producer_state *open_state(bool verify)
 {
+    CLEANUP(fs_names_deinit) struct fs_names files = {0};
     const struct producer_state_opts opts = {.name = "t-0",
+                                             .files = &files,
                                              .dir = test_tmpdir(),
                                              .expiration_ms = EXPIRATION_MS,
                                              .verify_transactions = verify};
-    struct producer_state *ps = NULL;
 
-    ck_assert_int_eq(producer_state_open(&opts, &ps), 0);
-    return ps;
+    ck_assert_int_eq(fs_list_dir(opts.dir, &files), 0);
+    return producer_state_new(&opts);
 }
 
 struct sent {
