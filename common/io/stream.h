@@ -60,7 +60,7 @@ static inline ssize_t stream_read(struct stream *s, void *dst, size_t max)
 }
 
 /* Bytes written. more: further bytes follow at once, so that it need not leave as a packet of its
- * own. What was not written is to be offered again first, with at least as many bytes. */
+ * own. After -EAGAIN the next call may report more than it is offered: what the earlier one was. */
 static inline ssize_t stream_writev(struct stream *s, const struct iovec *iov, int count, bool more)
 {
     return s->ops->writev(s, iov, count, more);

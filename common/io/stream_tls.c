@@ -15,11 +15,19 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { JOIN_BELOW = 4096, JOINED = 8192 };
+enum { JOIN_BELOW = 4096, JOINED = 8192, RECORD = 16384 };
+
+/* OpenSSL wants a record that the socket did not take to be offered again as it was. The caller may
+ * not have it any more by then, as where its part of a file has left the page cache. */
+struct held {
+    size_t len;
+    uint8_t bytes[];
+};
 
 struct tls_stream {
     struct stream stream;
     SSL *ssl;
+    struct held *held; /* NULL: none */
 };
 
 static struct tls_stream *tls_of(const struct stream *s)
@@ -87,6 +95,36 @@ static ssize_t tls_readv(struct stream *s, const struct iovec *iov, int count)
     return total;
 }
 
+static ssize_t write_record(struct stream *s, const uint8_t *p, size_t len)
+{
+    ERR_clear_error();
+    errno = 0;
+    int n = SSL_write(tls_of(s)->ssl, p, (int)len);
+    if (n > 0)
+        return n;
+    ssize_t r = failure(s, n);
+    return r == 0 ? -EPIPE : r;
+}
+
+static void hold(struct tls_stream *t, const uint8_t *p, size_t len)
+{
+    t->held = xmalloc(sizeof *t->held + len);
+    t->held->len = len;
+    memcpy(t->held->bytes, p, len);
+}
+
+static ssize_t write_held(struct stream *s)
+{
+    struct tls_stream *t = tls_of(s);
+    ssize_t r = write_record(s, t->held->bytes, t->held->len);
+
+    if (r != -EAGAIN) {
+        free(t->held);
+        t->held = NULL;
+    }
+    return r;
+}
+
 /* SSL_write() ends after each record. The caller may have read those bytes for us and would read
  * what is left of them again, so as many records are written as the socket takes. */
 static ssize_t write_records(struct stream *s, const uint8_t *p, size_t len)
@@ -94,15 +132,15 @@ static ssize_t write_records(struct stream *s, const uint8_t *p, size_t len)
     size_t sent = 0;
 
     while (sent < len) {
-        ERR_clear_error();
-        errno = 0;
-        int n = SSL_write(tls_of(s)->ssl, p + sent, (int)MIN(len - sent, (size_t)INT_MAX));
-        if (n <= 0) {
-            ssize_t r = failure(s, n);
-            /* What was written comes first; an error shows again next time. */
-            return sent ? (ssize_t)sent : r == 0 ? -EPIPE : r;
-        }
-        sent += (size_t)n;
+        size_t n = MIN(len - sent, (size_t)RECORD);
+        ssize_t r = write_record(s, p + sent, n);
+
+        if (r == -EAGAIN)
+            hold(tls_of(s), p + sent, n);
+        /* What was written comes first; an error shows again next time. */
+        if (r < 0)
+            return sent ? (ssize_t)sent : r;
+        sent += (size_t)r;
     }
     return (ssize_t)sent;
 }
@@ -112,6 +150,8 @@ static ssize_t tls_writev(struct stream *s, const struct iovec *iov, int count, 
     uint8_t joined[JOINED];
     size_t len = 0;
 
+    if (tls_of(s)->held)
+        return write_held(s);
     if (count == 1 || iov[0].iov_len >= JOIN_BELOW)
         return write_records(s, iov[0].iov_base, iov[0].iov_len);
     for (int i = 0; i < count && len < JOINED; i++) {
@@ -148,6 +188,7 @@ static void tls_close(struct stream *s)
         SSL_shutdown(t->ssl); /* says goodbye, and does not wait for an answer */
     ERR_clear_error();
     SSL_free(t->ssl);
+    free(t->held);
     close(s->fd);
     free(t);
 }

@@ -144,6 +144,47 @@ START_TEST(a_write_goes_on_over_many_records)
 }
 END_TEST
 
+/* What was offered from the pages of a file may be less the next time. */
+START_TEST(a_write_that_waits_needs_no_second_offer)
+{
+    enum { LEN = 3000, PIECES = 600, TOTAL = PIECES * (LEN + 100) };
+    struct ends e = {0};
+    struct outq q = {0};
+    CLEANUP(free_p) char *path = NULL;
+    CLEANUP(file_unref_p) struct file *f = NULL;
+    CLEANUP(free_p) uint8_t *content = xmalloc(TOTAL), *got = xcalloc(1, TOTAL + 1);
+    static uint8_t scratch[65536];
+    struct random_source random = {6};
+    size_t n = 0;
+
+    make_certs();
+    const struct tls_conf conf = test_tls_conf(&certs, &certs);
+    shake(&e, &conf, &conf, "localhost");
+    for (size_t i = 0; i < TOTAL; i++)
+        content[i] = (uint8_t)random_next(&random);
+    path = xasprintf("%s/pieces", test_tmpdir());
+    ck_assert_int_eq(file_open(path, FILE_CREATE, &f), 0);
+    ck_assert_int_eq(file_pwrite(f, slice_of(content, TOTAL), 0), 0);
+    for (size_t at = 0; at < TOTAL; at += LEN + 100) {
+        outq_add_mem(&q, slice_of(content + at, 100));
+        outq_add_file(&q, f, at + 100, LEN);
+    }
+    for (size_t room = sizeof scratch; n < TOTAL; room = room == 500 ? sizeof scratch : 500) {
+        int r = outq_send(&q, e.server, scratch, room);
+        ck_assert_msg(r == 0 || r == -EAGAIN, "%s", err_name(r));
+        ssize_t m = stream_read(e.client, got + n, TOTAL + 1 - n);
+        ck_assert(m > 0 || m == -EAGAIN);
+        n += (size_t)MAX(m, 0);
+    }
+    ck_assert_uint_eq(n, TOTAL);
+    ck_assert_int_eq(memcmp(got, content, TOTAL), 0);
+    outq_add_mem(&q, slice_of(content, TOTAL));
+    ck_assert_int_eq(outq_send(&q, e.server, scratch, sizeof scratch), -EAGAIN);
+    outq_deinit(&q);
+    hang_up(&e); /* while some waits */
+}
+END_TEST
+
 START_TEST(a_stranger_is_not_trusted)
 {
     struct ends e = {0};
@@ -368,8 +409,8 @@ START_TEST(garbage_ends_the_handshake)
 END_TEST
 
 TEST_MAIN("common/io/tls", bytes_and_files_pass_in_both_directions,
-          a_write_goes_on_over_many_records, a_stranger_is_not_trusted,
-          a_renewed_context_serves_the_sessions_to_come,
+          a_write_goes_on_over_many_records, a_write_that_waits_needs_no_second_offer,
+          a_stranger_is_not_trusted, a_renewed_context_serves_the_sessions_to_come,
           a_server_keeps_its_name_unless_told_otherwise,
           the_host_name_is_checked_unless_told_otherwise, a_required_certificate_is_required,
           versions_and_ciphers_are_those_of_the_options, pkcs12_stores_serve_as_well,
