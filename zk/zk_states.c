@@ -265,6 +265,31 @@ static enum zk_result update_groups(struct zk_store *s, struct zk_partition_stat
     return all;
 }
 
+/* A write whose answer was lost with the connection is sent again, and meets its own success. */
+static void tell_own(struct zk_store *s, struct zk_partition_state **list, size_t count)
+{
+    CLEANUP(zk_batch_deinit) struct zk_batch b = {0};
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (list[i]->result != ZK_BAD_VERSION)
+            continue;
+        list[n++] = list[i];
+        zk_batch_get(&b, zk_path_state(&b.arena, list[i]->topic, list[i]->partition));
+    }
+    if (n)
+        zk_store_run(s, &b);
+    for (size_t i = 0; i < n; i++) {
+        const struct zk_op *op = &b.ops[i];
+        struct slice ours = node_state_encode(&b.arena, &list[i]->state), there = op->ret_data;
+        if (op->result != ZK_OK || op->stat.version != list[i]->version + 1 ||
+            there.len != ours.len || memcmp(there.p, ours.p, ours.len) != 0)
+            continue;
+        list[i]->result = ZK_OK;
+        list[i]->version = op->stat.version;
+    }
+}
+
 /* Where a multi was refused, each of it tries on its own. */
 static enum zk_result update_chunk(struct zk_store *s, struct zk_partition_state *list,
                                    size_t count, int32_t epoch_version)
@@ -283,7 +308,10 @@ static enum zk_result update_chunk(struct zk_store *s, struct zk_partition_state
         r = update_groups(s, list, count, epoch_version, &refused);
     if (r != ZK_OK || refused.count == 0)
         return r;
-    return update_singly(s, v, refused.count, epoch_version);
+    r = update_singly(s, v, refused.count, epoch_version);
+    if (r == ZK_OK)
+        tell_own(s, v, refused.count);
+    return r;
 }
 
 enum zk_result zk_states_update(struct zk_store *s, struct zk_partition_state *list, size_t count,

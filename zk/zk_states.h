@@ -34,6 +34,7 @@ enum zk_result zk_states_create(struct zk_store *s, struct arena *a,
                                 int32_t epoch_version);
 
 /* Writes state where the node still has version, many in one request. ZK_OK: version is the new
- * one. ZK_BAD_VERSION: read it again and decide anew. ZK_NO_NODE: the topic is gone. */
+ * one, also where the node has just this as the next version: our own write, done but not heard of.
+ * ZK_BAD_VERSION: read it again and decide anew. ZK_NO_NODE: the topic is gone. */
 enum zk_result zk_states_update(struct zk_store *s, struct zk_partition_state *list, size_t count,
                                 int32_t epoch_version);

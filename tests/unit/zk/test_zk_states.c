@@ -80,6 +80,36 @@ START_TEST(lost_answer_to_a_create_counts_as_done)
 }
 END_TEST
 
+START_TEST(lost_answer_to_an_update_counts_as_done)
+{
+    struct zk_test z;
+    struct zk_partition_state list[N];
+
+    with_topics(&z);
+    fill(list, 2);
+    ck_assert_int_eq(zk_states_create(z.s, &z.a, list, N, 1), ZK_OK);
+    for (int32_t fence = 1; fence >= ZK_NO_FENCE; fence -= 1 - ZK_NO_FENCE) {
+        int32_t version = list[1].version + 1;
+        for (int i = 0; i < N; i++)
+            list[i].state.leader_epoch++;
+        list[0].version = 77; /* this one is refused indeed */
+        fake_zk_lose_reply(z.one, 2 + (fence > 0));
+        ck_assert_int_eq(zk_states_update(z.s, list, N, fence), ZK_OK);
+        ck_assert_int_eq(list[0].result, ZK_BAD_VERSION);
+        for (int i = 1; i < N; i++) {
+            ck_assert_int_eq(list[i].result, ZK_OK);
+            ck_assert_int_eq(list[i].version, version);
+        }
+    }
+    /* Another content of the same version is another's. */
+    list[1].version--;
+    list[1].state.leader_epoch++;
+    ck_assert_int_eq(zk_states_update(z.s, list + 1, 1, 1), ZK_OK);
+    ck_assert_int_eq(list[1].result, ZK_BAD_VERSION);
+    zk_test_deinit(&z);
+}
+END_TEST
+
 START_TEST(state_of_an_earlier_controller_is_taken_over)
 {
     struct zk_test z;
@@ -134,6 +164,7 @@ START_TEST(many_are_written_in_one_request)
     ck_assert_uint_le(fake_zk_requests(z.one) - before, MANY / 20);
     /* One that is refused costs only those that went with it a request of their own. */
     list[50].version = 0;
+    list[50].state.leader = 3;
     before = fake_zk_requests(z.one);
     ck_assert_int_eq(zk_states_update(z.s, list, MANY, 1), ZK_OK);
     ck_assert_uint_le(fake_zk_requests(z.one) - before, MANY / 20 + 40);
@@ -226,7 +257,7 @@ END_TEST
 
 TEST_MAIN("zk/zk_states", states_are_created_in_three_rounds_and_read_in_one,
           absent_and_malformed_states_are_told_apart, lost_answer_to_a_create_counts_as_done,
-          state_of_an_earlier_controller_is_taken_over,
+          lost_answer_to_an_update_counts_as_done, state_of_an_earlier_controller_is_taken_over,
           update_is_conditional_on_the_version_of_each, many_are_written_in_one_request,
           large_states_are_written_in_requests_that_a_server_takes, old_controller_writes_nothing,
           expiry_ends_the_whole_call, twenty_thousand_states_are_read_in_bounded_batches)
