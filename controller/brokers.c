@@ -248,6 +248,8 @@ enum zk_result brokers_replicas_offline(struct controller *c, const struct repli
     enum zk_result r = partition_sm_trigger(c, NULL, &elected);
     if (r == ZK_OK)
         r = replica_sm_change(c, &staying, REPLICA_OFFLINE);
+    if (r == ZK_OK)
+        r = partition_sm_trigger_again(c);
     if (r == ZK_OK && leaving.count)
         r = topic_delete_failed(c, &leaving);
     if (r == ZK_OK && staying.count == 0 && elected == 0)

@@ -99,6 +99,8 @@ enum zk_result failover_run(struct controller *c)
     if (r == ZK_OK)
         r = replica_sm_start_offline(c);
     if (r == ZK_OK)
+        r = partition_sm_trigger_again(c);
+    if (r == ZK_OK)
         r = reassign_start(c);
     if (r == ZK_OK)
         r = topic_delete_resume(c);

@@ -492,6 +492,36 @@ enum zk_result partition_sm_trigger(struct controller *c, struct ctl_topic *only
     return r;
 }
 
+static bool is_electable(const struct context *x, const struct ctl_partition *p)
+{
+    struct node_ids isr = partition_isr(p);
+
+    for (int i = 0; p->has_leadership && i < p->replica_count; i++) {
+        if (node_ids_has(&isr, p->ids[i]) && replica_is_online(x, p, p->ids[i]))
+            return true;
+    }
+    return false;
+}
+
+enum zk_result partition_sm_trigger_again(struct controller *c)
+{
+    CLEANUP(partition_list_deinit) struct partition_list list = {0};
+
+    if (c->x.offline_partitions == 0)
+        return ZK_OK;
+    CONTEXT_EACH_TOPIC(&c->x, t)
+    {
+        if (t->is_queued)
+            continue;
+        TOPIC_EACH_PARTITION(t, p)
+        {
+            if (p->state == PARTITION_OFFLINE && is_electable(&c->x, p))
+                partition_list_add(&list, p);
+        }
+    }
+    return partition_sm_elect(c, &list, ELECT_OFFLINE, false, NULL);
+}
+
 /* A leader that is not a replica any more was left by a controller that died while it cancelled a
  * reassignment. */
 static bool is_led(const struct controller *c, const struct ctl_partition *p)

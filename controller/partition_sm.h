@@ -31,6 +31,10 @@ enum zk_result partition_sm_elect(struct controller *c, const struct partition_l
 enum zk_result partition_sm_trigger(struct controller *c, struct ctl_topic *only,
                                     size_t *ret_elected);
 
+/* After replicas went offline: a leader of an older protocol may have widened an ISR after nobody
+ * in it could be elected and before it was taken out of it. */
+enum zk_result partition_sm_trigger_again(struct controller *c);
+
 struct zk_partition_state;
 
 /*

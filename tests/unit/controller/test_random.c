@@ -4,6 +4,7 @@
  */
 #include "tests/support/fake_cluster.h"
 #include "tests/support/test_main.h"
+#include "zk/zk_admin.h"
 #include "zk/zk_election.h"
 #include "zk/zk_paths.h"
 #include "zk/zk_states.h"
@@ -27,8 +28,9 @@ struct world {
     struct fake_cluster f;
     uint64_t random;
     struct seen seen[TOPICS][PARTITIONS];
-    int32_t epoch;    /* the highest controller epoch so far */
-    int expiring;     /* the broker whose session the hook has ended; 0 = none */
+    int32_t epoch; /* the highest controller epoch so far */
+    int expiring;  /* the broker whose session the hook has ended; 0 = none */
+    bool leaders_write;
     bool has_altered; /* in this step: replicas may have come into an ISR and been elected */
 };
 
@@ -57,11 +59,92 @@ static struct fake_broker *any_up(struct world *w)
     return NULL;
 }
 
+/* One that shuts down is not elected, so the controller need not know its ISR. */
+static bool may_write(const struct world *w, int32_t leader)
+{
+    bool is_leaving = leader == NO_LEADER;
+
+    for (int id = 1; id <= BROKERS; id++) {
+        const struct fake_broker *at = &w->f.brokers[id];
+        const struct ctl_broker *b = at->c ? context_broker(&at->c->x, leader) : NULL;
+        is_leaving |= b && b->is_shutting_down;
+    }
+    return !is_leaving;
+}
+
+/* A leader of an older protocol, even one that is taken for dead, writes its ISR itself, and says
+ * so. */
+static void lead_by_itself(struct world *w)
+{
+    struct zk_partition_state st = {.topic = str_of(name_of((int)roll(w, TOPICS))),
+                                    .partition = (int)roll(w, PARTITIONS)};
+    struct zk_topic topic = {.name = st.topic};
+    int32_t isr[BROKERS + 1];
+    struct node_ids list = {isr, 0};
+
+    ck_assert_int_eq(zk_states_read(w->f.admin, &w->f.arena, &st, 1), ZK_OK);
+    ck_assert_int_eq(zk_topics_read(w->f.admin, &w->f.arena, &topic, 1), ZK_OK);
+    if (st.result != ZK_OK || topic.result != ZK_OK || !may_write(w, st.state.leader))
+        return;
+    const struct node_ids *rs = &topic.node.partitions[st.partition].replicas;
+    for (int32_t i = 0; i < rs->count; i++)
+        if (rs->list[i] == st.state.leader || roll(w, 2))
+            isr[list.count++] = rs->list[i];
+    if (!node_ids_has(&list, st.state.leader))
+        return;
+    st.state.isr = list;
+    w->has_altered = true;
+    ck_assert_int_eq(zk_states_update(w->f.admin, &st, 1, ZK_NO_FENCE), ZK_OK);
+    struct node_partition_name name = {st.topic, st.partition};
+    struct node_partition_names names = {&name, 1};
+    ck_assert_int_eq(zk_isr_change_notify(w->f.admin, &names), ZK_OK);
+}
+
+/* No write of a controller may make a leader of one that ZooKeeper does not have in the ISR. */
+static void check_write(struct world *w, const struct zk_op *op)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    struct zk_partition_state was = {0};
+    struct node_state now;
+    struct node_why why;
+    char topic[8];
+    int id;
+
+    if (op->kind != ZK_OP_SET ||
+        sscanf(op->path, "/brokers/topics/%7[^/]/partitions/%d/state", topic, &id) != 2)
+        return;
+    was.topic = str_of(topic);
+    was.partition = id;
+    ck_assert_int_eq(zk_states_read(w->f.admin, &a, &was, 1), ZK_OK);
+    ck_assert_int_eq(node_state_decode(op->data, &a, &why, &now), 0);
+    if (was.result != ZK_OK || was.version != op->version)
+        return;
+    if (now.leader != was.state.leader && now.leader != NO_LEADER) {
+        ck_assert(node_ids_has(&was.state.isr, now.leader));
+        ck_assert_int_gt(now.leader_epoch, was.state.leader_epoch);
+        for (int i = 0; i < now.isr.count; i++)
+            ck_assert(node_ids_has(&was.state.isr, now.isr.list[i]));
+    }
+    ck_assert_int_ge(now.leader_epoch, was.state.leader_epoch);
+}
+
+static void interfere(const struct zk_op *op, struct world *w)
+{
+    for (uint32_t i = 1; i < op->multi_count; i++)
+        check_write(w, op + i);
+    if (w->leaders_write && roll(w, 12) == 0)
+        lead_by_itself(w);
+}
+
 /* Now and then a session ends in the middle of whatever its controller does. */
-static void maybe_expire(const struct zk_op *op UNUSED, void *ctx)
+static void maybe_expire(const struct zk_op *op, void *ctx)
 {
     struct fake_broker *b = ctx;
     struct world *w = container_of(b->cluster, struct world, f);
+
+    interfere(op, w);
+    if (roll(w, 40) == 0)
+        fake_zk_lose_reply(b->zk, 1 + (int)roll(w, 3));
 
     if (w->expiring || roll(w, 150) != 0)
         return;
@@ -202,7 +285,8 @@ static void do_something(struct world *w)
         break;
     case 8:
     case 9:
-        do_reassign(w);
+        if (!w->leaders_write) /* as they would write RS of which they have not heard */
+            do_reassign(w);
         break;
     default:
         do_alter(w);
@@ -390,10 +474,11 @@ static void check_end(struct world *w)
     ck_assert_int_eq(x->offline_partitions + x->new_partitions, 0);
 }
 
-static void run_seed(uint64_t seed)
+static void run_seed(uint64_t seed, bool leaders_write)
 {
     struct world *w = xnew(struct world);
 
+    w->leaders_write = leaders_write;
     w->random = seed * 0x9e3779b97f4a7c15u + 1;
     fake_cluster_prepare(&w->f, BROKERS);
     for (int id = 1; id <= BROKERS; id++) {
@@ -410,20 +495,32 @@ static void run_seed(uint64_t seed)
     free(w);
 }
 
-START_TEST(invariants_hold_whatever_happens)
+static void run_seeds(uint64_t count, bool leaders_write)
 {
     const char *only = getenv("SEED");
 
     say_set_level(only ? SAY_INFO : SAY_ERROR + 1);
     if (only) {
-        run_seed(strtoull(only, NULL, 10));
+        run_seed(strtoull(only, NULL, 10), leaders_write);
         return;
     }
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= count; seed++) {
         fprintf(stderr, "seed %d\n", (int)seed); /* the last one is the one to replay */
-        run_seed(seed);
+        run_seed(seed, leaders_write);
     }
+}
+
+START_TEST(invariants_hold_whatever_happens)
+{
+    run_seeds(SEEDS, false);
 }
 END_TEST
 
-TEST_MAIN("controller/random", invariants_hold_whatever_happens)
+START_TEST(invariants_hold_where_leaders_write_isrs)
+{
+    run_seeds(SEEDS / 2, true);
+}
+END_TEST
+
+TEST_MAIN("controller/random", invariants_hold_whatever_happens,
+          invariants_hold_where_leaders_write_isrs)
