@@ -15,7 +15,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum { JOIN_BELOW = 4096, JOINED = 8192, RECORD = 16384 };
+enum {
+    JOIN_BELOW = 4096,
+    JOINED = 8192,
+    RECORD = 16384,
+    AT_ONCE = 256 * 1024, /* a reader that keeps pace must not keep others from their turn */
+};
 
 /* OpenSSL wants a record that the socket did not take to be offered again as it was. The caller may
  * not have it any more by then, as where its part of a file has left the page cache. */
@@ -153,7 +158,7 @@ static ssize_t tls_writev(struct stream *s, const struct iovec *iov, int count, 
     if (tls_of(s)->held)
         return write_held(s);
     if (count == 1 || iov[0].iov_len >= JOIN_BELOW)
-        return write_records(s, iov[0].iov_base, iov[0].iov_len);
+        return write_records(s, iov[0].iov_base, MIN(iov[0].iov_len, (size_t)AT_ONCE));
     for (int i = 0; i < count && len < JOINED; i++) {
         size_t n = MIN(iov[i].iov_len, JOINED - len);
 

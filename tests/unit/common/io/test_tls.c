@@ -185,6 +185,22 @@ START_TEST(a_write_that_waits_needs_no_second_offer)
 }
 END_TEST
 
+START_TEST(a_long_piece_leaves_others_their_turn)
+{
+    enum { LEN = 1 << 20, ROOM = 1 << 19 };
+    struct ends e = {0};
+    CLEANUP(free_p) uint8_t *content = xcalloc(1, LEN);
+    const struct iovec all = {content, LEN};
+
+    make_certs();
+    const struct tls_conf conf = test_tls_conf(&certs, &certs);
+    shake(&e, &conf, &conf, "localhost");
+    ck_assert_int_eq(setsockopt(e.server->fd, SOL_SOCKET, SO_SNDBUF, &(int){ROOM}, sizeof(int)), 0);
+    ck_assert_int_eq(stream_writev(e.server, &all, 1, false), 256 << 10);
+    hang_up(&e);
+}
+END_TEST
+
 START_TEST(a_stranger_is_not_trusted)
 {
     struct ends e = {0};
@@ -410,7 +426,8 @@ END_TEST
 
 TEST_MAIN("common/io/tls", bytes_and_files_pass_in_both_directions,
           a_write_goes_on_over_many_records, a_write_that_waits_needs_no_second_offer,
-          a_stranger_is_not_trusted, a_renewed_context_serves_the_sessions_to_come,
+          a_long_piece_leaves_others_their_turn, a_stranger_is_not_trusted,
+          a_renewed_context_serves_the_sessions_to_come,
           a_server_keeps_its_name_unless_told_otherwise,
           the_host_name_is_checked_unless_told_otherwise, a_required_certificate_is_required,
           versions_and_ciphers_are_those_of_the_options, pkcs12_stores_serve_as_well,
