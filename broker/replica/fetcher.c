@@ -211,6 +211,15 @@ static int64_t next_back_off_ms(struct followed *fo)
     return ms;
 }
 
+/* Many that are refused for long are asked for together, whenever each of them began: fetches that
+ * are not answered at once end when the first one that is delayed is due. */
+static int64_t aligned_ms(const struct followed *fo, int64_t ms)
+{
+    int64_t now_ms = reactor_now_us(fo->fetcher->opts.reactor) / 1000, step = MAX(ms / 8, 1);
+
+    return (now_ms + ms) / step * step - now_ms;
+}
+
 void fetcher_partition_error(struct followed *fo, int error)
 {
     /* An answer to a question of an older epoch says nothing about this one. */
@@ -224,7 +233,7 @@ void fetcher_partition_error(struct followed *fo, int error)
                 "fetch answered with an error partition=%s-%d leader=%d error=%s; "
                 "again in %" PRId64 " ms",
                 fo->part->topic.p, fo->part->id, fo->fetcher->opts.leader, err_name(error), ms);
-    followed_delay(fo, ms);
+    followed_delay(fo, aligned_ms(fo, ms));
 }
 
 /* ---- requests ---- */

@@ -299,6 +299,27 @@ START_TEST(leader_that_does_not_hear_is_asked_ever_less)
 }
 END_TEST
 
+/* However many they are and whenever each began. */
+START_TEST(partitions_that_stay_refused_are_asked_for_together)
+{
+    enum { MANY = 100 };
+    char topic[MANY][8];
+
+    begin(IBP_3_9_IV0);
+    lead(1, 0);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(topic[i], sizeof topic[i], "u%d", i);
+        tell(&two, 1, 0, topic[i], 0);
+        world_run(&world, 13);
+    }
+    world_run(&world, 5000);
+    int before = fetches;
+    world_run(&world, 5000);
+    ck_assert_int_le(fetches - before, 5 * 25);
+    end();
+}
+END_TEST
+
 /* Neither does the leader wait for records of the others before it refuses one, nor the follower
  * for an idle fetch before it asks again. */
 START_TEST(delayed_partition_does_not_wait_for_idle_ones)
@@ -482,6 +503,7 @@ TEST_MAIN("broker/replica/fetcher", follower_copies_and_learns_the_watermark,
           without_epochs_it_is_cut_to_the_watermark, fast_changes_of_leaders_converge,
           leader_that_begins_later_restarts_the_log, leader_that_has_not_heard_yet_is_asked_again,
           leader_that_does_not_hear_is_asked_ever_less,
+          partitions_that_stay_refused_are_asked_for_together,
           delayed_partition_does_not_wait_for_idle_ones, fenced_follower_stops_until_the_next_order,
           fenced_while_the_next_order_is_on_its_way, leader_that_was_away_is_found_again,
           lost_session_is_made_anew, more_fetchers_take_over,
