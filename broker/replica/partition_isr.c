@@ -34,14 +34,24 @@ static void say_change(const struct partition *part, const char *what)
              part->id, sb.s, part->leader_epoch, part->partition_epoch);
 }
 
-/* Sends the change under way to the controller; taken back where it cannot be queued. */
-static void propose(struct partition *part) REQUIRES(part->lock)
+/* Sends the change under way to the controller; false: taken back, as it cannot be queued. */
+static bool propose(struct partition *part) REQUIRES(part->lock)
 {
     struct isr_proposal p = {part, part->leader_epoch, part->partition_epoch,
                              part->controller_epoch, &part->isr.proposed};
 
-    if (!part->env->propose(part->env->ctx, &p))
-        isr_revert(&part->isr);
+    if (part->env->propose(part->env->ctx, &p))
+        return true;
+    isr_revert(&part->isr);
+    return false;
+}
+
+/* One that cannot be queued is tried again with the next fetch, which may be soon: nothing is said
+ * of it. */
+static void propose_newly(struct partition *part, const char *what) REQUIRES(part->lock)
+{
+    if (propose(part))
+        say_change(part, what);
 }
 
 /* ---- expand ---- */
@@ -64,8 +74,7 @@ void partition_replica_fetched(struct partition *part, struct remote_replica *r,
         partition_tell(part, NEWS_LOW);
     if (may_join(part, r)) {
         isr_propose_add(&part->isr, r->id);
-        say_change(part, "replica has caught up, in-sync set is to grow");
-        propose(part);
+        propose_newly(part, "replica has caught up, in-sync set is to grow");
     }
     if (r->end_offset != old_end && partition_advance_hw(part))
         partition_tell(part, NEWS_HW);
@@ -125,8 +134,7 @@ void partition_maybe_shrink(struct partition *part)
     }
     if (behind.count && behind.count < part->isr.committed.count) {
         isr_propose_remove(&part->isr, &behind);
-        say_change(part, "in-sync set is to shrink");
-        propose(part);
+        propose_newly(part, "in-sync set is to shrink");
     }
     id_list_deinit(&behind);
 }

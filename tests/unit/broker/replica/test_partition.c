@@ -6,6 +6,8 @@
 #include "tests/support/replica_node.h"
 #include "tests/support/test_main.h"
 
+#include <unistd.h>
+
 static struct node_world world;
 static struct node node;
 static const int32_t all[] = {1, 2, 3};
@@ -194,6 +196,30 @@ START_TEST(refused_replica_is_out_again_and_asked_for_at_its_next_fetch)
     world_run(&world, 0);
     ck_assert_ptr_nonnull(asked);
     answer(0, 1, all, 2);
+    end();
+}
+END_TEST
+
+/* The controller has not answered to a proposal of an earlier epoch, so none can be queued. */
+START_TEST(what_cannot_be_proposed_is_not_said)
+{
+    char path[] = "/tmp/said-XXXXXX";
+    int old = dup(STDERR_FILENO), fd = mkstemp(path);
+
+    begin(1);
+    lead(0, all, 1);
+    follower_fetch(2, 0);
+    lead(1, all, 1);
+    ck_assert_int_ge(fd, 0);
+    unlink(path);
+    dup2(fd, STDERR_FILENO);
+    for (int i = 0; i < 100; i++)
+        follower_fetch(2, 0);
+    dup2(old, STDERR_FILENO);
+    ck_assert_int_eq((int)lseek(fd, 0, SEEK_END), 0);
+    ck_assert_int_eq(node_partition(&node, "t", 0)->isr.change, ISR_STABLE);
+    close(fd);
+    close(old);
     end();
 }
 END_TEST
@@ -430,8 +456,9 @@ TEST_MAIN("broker/replica/partition", gap_behind_a_refused_batch_is_refused_alik
           watermark_waits_for_every_member, alone_in_the_set_the_watermark_is_the_end,
           below_min_isr_the_watermark_stands, caught_up_replica_joins_with_the_controllers_word,
           refused_replica_is_out_again_and_asked_for_at_its_next_fetch,
-          outdated_leader_keeps_its_proposal_and_its_watermark, unknown_answers_are_asked_again,
-          late_members_are_taken_out_together, follower_at_the_end_stays_however_long_it_is_quiet,
-          joining_replica_is_not_outrun, replica_that_has_gone_holds_no_watermark,
+          what_cannot_be_proposed_is_not_said, outdated_leader_keeps_its_proposal_and_its_watermark,
+          unknown_answers_are_asked_again, late_members_are_taken_out_together,
+          follower_at_the_end_stays_however_long_it_is_quiet, joining_replica_is_not_outrun,
+          replica_that_has_gone_holds_no_watermark,
           new_leader_moves_its_watermark_only_when_all_have_fetched, epoch_begins_without_a_record,
           older_partition_epoch_changes_nothing, append_is_refused_in_kafkas_order)
