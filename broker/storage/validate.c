@@ -23,7 +23,6 @@ static void set_begin(struct batch_set *set, struct slice records)
         .last_offset = -1,
         .last_leader_epoch = NO_LEADER_EPOCH,
         .max_timestamp = NO_TIMESTAMP,
-        .offset_of_max_timestamp = -1,
         .is_increasing = true,
     };
 }
@@ -40,10 +39,7 @@ static void set_add(struct batch_set *set, const struct batch *b)
         set->is_increasing = false;
     set->last_offset = last;
     set->last_leader_epoch = batch_leader_epoch(b);
-    if (batch_max_timestamp(b) > set->max_timestamp) {
-        set->max_timestamp = batch_max_timestamp(b);
-        set->offset_of_max_timestamp = last;
-    }
+    set->max_timestamp = MAX(set->max_timestamp, batch_max_timestamp(b));
     if (batch_is_compressed(b))
         set->codec = batch_codec(b);
     set->bytes.len += b->size;

@@ -26,9 +26,8 @@ struct batch_set {
     int64_t last_offset_of_first;
     int64_t last_offset;
     int32_t last_leader_epoch;
-    int64_t max_timestamp;           /* -1: none */
-    int64_t offset_of_max_timestamp; /* last offset of the batch that holds it, -1: none */
-    enum compression codec;          /* the last one that is not none */
+    int64_t max_timestamp;  /* -1: none */
+    enum compression codec; /* the last one that is not none */
     int32_t batch_count;
     int64_t record_count; /* offsets spanned */
     bool is_increasing;   /* last offsets of the batches increase */

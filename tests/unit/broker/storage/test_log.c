@@ -69,6 +69,49 @@ START_TEST(sets_of_many_batches_can_be_read)
 }
 END_TEST
 
+/* Of both indexes, once the segment is sealed. */
+static void index_sizes(struct log_bench *log, uint64_t ret[2])
+{
+    log_bench_restart(log);
+    ret[0] = log_bench_file_size(log, 0, SEGMENT_INDEX);
+    ret[1] = log_bench_file_size(log, 0, SEGMENT_TIMEINDEX);
+}
+
+START_TEST(the_batches_of_a_set_are_indexed_as_if_each_came_alone)
+{
+    uint64_t alone[2], at_once[2];
+
+    setup();
+    log_bench_open(&b, true);
+    for (int i = 0; i < 50; i++)
+        log_bench_append(&b, 3);
+    index_sizes(&b, alone);
+    ck_assert_int_eq(log_truncate_fully(b.log, 0), 0);
+    log_bench_follow(&b, 50, 3);
+    index_sizes(&b, at_once);
+    ck_assert_uint_gt(alone[0], 5 * 8);
+    ck_assert_uint_eq(at_once[0], alone[0]);
+    ck_assert_uint_eq(at_once[1], alone[1]);
+    log_bench_check(&b, 0, 150);
+    log_bench_check_from(&b, 0, 300);
+    log_bench_deinit(&b);
+}
+END_TEST
+
+START_TEST(a_set_of_more_batches_than_its_index_has_room_for_is_found)
+{
+    setup();
+    b.conf->segment_index_bytes = 64;
+    log_bench_open(&b, true);
+    log_bench_follow(&b, 100, 3);
+    ck_assert_int_eq(log_bench_files(&b, ".log"), 1);
+    log_bench_check(&b, 0, 300);
+    log_bench_restart(&b);
+    log_bench_check(&b, 0, 300);
+    log_bench_deinit(&b);
+}
+END_TEST
+
 START_TEST(files_survive_a_clean_stop)
 {
     setup();
@@ -389,8 +432,9 @@ START_TEST(a_closed_log_takes_nothing_more)
 END_TEST
 
 TEST_MAIN("broker/storage/log", a_new_log_is_empty, what_is_appended_can_be_read,
-          sets_of_many_batches_can_be_read, files_survive_a_clean_stop, full_segments_are_rolled,
-          a_segment_is_rolled_by_the_time_of_its_records,
+          sets_of_many_batches_can_be_read, the_batches_of_a_set_are_indexed_as_if_each_came_alone,
+          a_set_of_more_batches_than_its_index_has_room_for_is_found, files_survive_a_clean_stop,
+          full_segments_are_rolled, a_segment_is_rolled_by_the_time_of_its_records,
           a_segment_is_rolled_when_its_index_is_full, an_offset_too_far_from_the_base_rolls,
           nothing_above_the_upper_offset_is_returned,
           the_first_batch_comes_whole_or_is_said_to_be_cut,

@@ -105,7 +105,6 @@ START_TEST(a_plain_batch_is_stamped_where_it_lies)
     ck_assert(batch_is_valid(&got));
     ck_assert_int_eq(b.out.set.first_offset, FIRST_OFFSET);
     ck_assert_int_eq(b.out.set.last_offset, FIRST_OFFSET + 4);
-    ck_assert_int_eq(b.out.set.offset_of_max_timestamp, FIRST_OFFSET + 4);
     ck_assert_int_eq(b.out.set.max_timestamp, batch_max_timestamp(&got));
     ck_assert_int_eq(b.out.set.record_count, 5);
     ck_assert_int_eq(b.out.append_time_ms, -1);
@@ -594,7 +593,6 @@ START_TEST(a_followers_set_is_described)
     ck_assert_int_eq(set.last_offset, 102);
     ck_assert_int_eq(set.last_leader_epoch, 7);
     ck_assert_int_eq(set.max_timestamp, 1700000001000);
-    ck_assert_int_eq(set.offset_of_max_timestamp, 102);
     ck_assert_int_eq(set.batch_count, 2);
     ck_assert_int_eq(set.record_count, 3);
     ck_assert(set.is_increasing);
