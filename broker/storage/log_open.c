@@ -322,6 +322,8 @@ static int load(struct log *log, const struct log_open_opts *given)
     if (r == 0)
         r = open_epochs(log, &epochs_lost);
     if (r == 0)
+        r = log_keep_epochs(log);
+    if (r == 0)
         r = open_producers(log, &opts);
     if (epochs_lost) {
         opts.is_clean = false;
