@@ -282,7 +282,8 @@ int validate_leader(struct slice records, const struct validate_opts *opts, stru
     if (r == 0 && v.set.batch_count > 0) {
         v.target =
             opts->conf->compression == COMPRESSION_PRODUCER ? v.set.codec : opts->conf->compression;
-        r = check_all(&v);
+        r = v.target == COMPRESSION_ZSTD && !opts->conf->allows_zstd ? UNSUPPORTED_COMPRESSION_TYPE
+                                                                     : check_all(&v);
         if (r == 0)
             r = assign(&v, &out.set);
     }

@@ -30,6 +30,7 @@ final class KafkaLeader {
     int maxMessageBytes = 1 << 20;
     boolean coordinator;
     byte format = 2;
+    boolean allowsZstd = true;
 
     int code;
     String text;
@@ -102,7 +103,7 @@ final class KafkaLeader {
         LogValidator.ValidationResult result = new LogValidator(MemoryRecords.readableRecords(valid),
             new TopicPartition("t", 0), TIME, source, Compression.of(target).build(), compacted, format,
             appendTime ? TimestampType.LOG_APPEND_TIME : TimestampType.CREATE_TIME, before, after, leaderEpoch,
-            coordinator ? AppendOrigin.COORDINATOR : AppendOrigin.CLIENT, MetadataVersion.IBP_3_9_IV0)
+            coordinator ? AppendOrigin.COORDINATOR : AppendOrigin.CLIENT, allowsZstd ? MetadataVersion.IBP_3_9_IV0 : MetadataVersion.IBP_2_0_IV1)
             .validateMessagesAndAssignOffsets(offset, NO_METRICS, BufferSupplier.NO_CACHING);
         if (result.messageSizeMaybeChanged) {
             for (MutableRecordBatch batch : result.validatedRecords.batches()) {

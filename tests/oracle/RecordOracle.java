@@ -74,6 +74,7 @@ public final class RecordOracle {
             leader.maxMessageBytes = 100 + random.nextInt(200);
         }
         leader.coordinator = maker.oneIn(6);
+        leader.allowsZstd = !maker.oneIn(5);
         leader.format = (byte) (maker.oneIn(2) ? 2 : random.nextInt(2));
         return leader;
     }
@@ -91,6 +92,7 @@ public final class RecordOracle {
         out.writeLong(leader.after);
         out.writeInt(leader.maxMessageBytes);
         out.writeByte(leader.format);
+        out.writeByte(leader.allowsZstd ? 1 : 0);
         out.writeByte(leader.coordinator ? 1 : 0);
         out.writeLong(RecordMaker.NOW);
         out.writeLong(firstOffset);
@@ -100,7 +102,7 @@ public final class RecordOracle {
         byte[] copy = in.clone();
         leader.append(in, firstOffset, 9);
         String wrong = compare(leader, answer, copy);
-        return wrong == null ? null : wrong + "\n  settings format " + leader.format + " codec " + leader.compression + " compacted " + leader.compacted
+        return wrong == null ? null : wrong + "\n  settings zstd " + leader.allowsZstd + " format " + leader.format + " codec " + leader.compression + " compacted " + leader.compacted
             + " append time " + leader.appendTime + " limits " + leader.before + " max " + leader.maxMessageBytes
             + " coordinator " + leader.coordinator + "\n  records " + HexFormat.of().formatHex(copy)
             + "\n  Kafka " + leader.code + " [" + leader.text + "] " + leader.failure + "\n  ours " + answer.status + " ["

@@ -117,6 +117,18 @@ static int record_version(const char *more, const char *topics)
     return version;
 }
 
+START_TEST(zstd_is_for_protocols_that_know_it)
+{
+    struct broker_conf *before = broker("inter.broker.protocol.version=2.0\n");
+    struct broker_conf *since = broker("inter.broker.protocol.version=2.1-IV0\n");
+
+    ck_assert(!before->topic_defaults->allows_zstd);
+    ck_assert(since->topic_defaults->allows_zstd);
+    broker_conf_free(before);
+    broker_conf_free(since);
+}
+END_TEST
+
 START_TEST(the_record_format_is_the_topics_below_protocol_3_0)
 {
     static const char old[] = "inter.broker.protocol.version=2.8\n";
@@ -141,5 +153,6 @@ START_TEST(the_record_format_is_the_topics_below_protocol_3_0)
 END_TEST
 
 TEST_MAIN("broker/config/topic_conf", overrides_stand_above_the_brokers_defaults,
-          the_record_format_is_the_topics_below_protocol_3_0, settings_tell_where_they_come_from,
-          refusals_use_the_words_of_kafka, levels_of_gzip_are_1_to_9_or_the_default)
+          the_record_format_is_the_topics_below_protocol_3_0, zstd_is_for_protocols_that_know_it,
+          settings_tell_where_they_come_from, refusals_use_the_words_of_kafka,
+          levels_of_gzip_are_1_to_9_or_the_default)

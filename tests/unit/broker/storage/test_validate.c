@@ -657,6 +657,8 @@ START_TEST(an_old_format_has_no_place_for_producers_headers_and_zstd)
     bench_init(&b);
     b.conf->record_version = 1;
     ck_assert_int_eq(validate(&b, three_of(&b, 2, COMPRESSION_ZSTD)), -EPROTO);
+    b.conf->allows_zstd = false;
+    ck_assert_int_eq(validate(&b, three_of(&b, 2, COMPRESSION_ZSTD)), UNSUPPORTED_COMPRESSION_TYPE);
     record_header_add(&headers, STR("h"), slice_of("x", 1));
     batch_builder_init(&bb, &opts);
     batch_builder_add(&bb, &(struct record){.timestamp = now_ms,
