@@ -61,20 +61,37 @@ static void hold_text(struct arena *a, struct strbuf *sb, struct records *ret)
         arena_hold(a, strbuf_detach(sb), free);
 }
 
-/* Records as message sets of the format that the client knows (disk.md 3.2). */
+/* Of what is no whole batch, the topic's format counts. */
+static bool has_newer(struct slice bytes, int8_t magic, const struct topic_conf *conf)
+{
+    struct batch b;
+    int n = 0;
+
+    for (; batch_next(&bytes, &b) == 1; n++)
+        if (b.magic > magic)
+            return true;
+    return n == 0 && conf->record_version > magic;
+}
+
+/* Records as message sets of the format that the client knows (disk.md 3.2); what is of that format
+ * goes out as it lies in the log. */
 static int convert_down(struct fetch_call *c, const struct fetch_item *item,
-                        struct fetch_response_partition *p)
+                        const struct topic_conf *conf, struct fetch_response_partition *p)
 {
     struct strbuf CLEANUP(strbuf_deinit) in = {0}, CLEANUP(strbuf_deinit) out = {0};
     struct down_convert_opts opts = {.magic = c->req->version <= 1 ? 0 : 1,
                                      .first_offset = item->want.offset,
                                      .max_unpacked = MAX_UNPACKED};
+    bool is_consumer = !fetch_is_replica(&c->fetch.who);
 
     if (records_len(p->records) == 0)
         return 0;
     int r = read_whole(p->records, &in);
-    if (r == 0)
-        r = down_convert(slice_of_str(strbuf_str(&in)), &opts, &out);
+    if (r < 0 || !has_newer(slice_of_str(strbuf_str(&in)), opts.magic, conf))
+        return r;
+    if (is_consumer && !conf->message_downconversion_enable)
+        return UNSUPPORTED_VERSION;
+    r = down_convert(slice_of_str(strbuf_str(&in)), &opts, &out);
     if (r == 0)
         hold_text(&c->req->arena, &out, &p->records);
     return r;
@@ -87,13 +104,10 @@ static void adapt_part(struct fetch_call *c, const struct fetch_item *item,
     int r = 0;
 
     if (conf && !p->error_code) {
-        bool is_consumer = !fetch_is_replica(&c->fetch.who);
         if (conf->compression == COMPRESSION_ZSTD && c->req->version < 10)
             r = UNSUPPORTED_COMPRESSION_TYPE;
-        else if (c->req->version < 4 && is_consumer && !conf->message_downconversion_enable)
-            r = UNSUPPORTED_VERSION;
         else if (c->req->version < 4)
-            r = convert_down(c, item, p);
+            r = convert_down(c, item, conf, p);
     }
     if (r)
         refuse(p, r);

@@ -297,18 +297,37 @@ static int check_zookeeper(struct broker_conf *c, struct strbuf *why)
     return 0;
 }
 
+static int parse_version(const char *key, const char *value, enum ibp *ret, struct strbuf *why)
+{
+    if (ibp_parse(str_trim(str_of(value)), ret) == 0)
+        return 0;
+    strbuf_addf(why, "Invalid value %s for configuration %s: Version %s is not a valid version",
+                value, key, value);
+    return -EINVAL;
+}
+
+/* The other brokers must know the format that is written. */
+static int check_message_format(const struct broker_conf *c, struct strbuf *why)
+{
+    static const char key[] = "log.message.format.version";
+    enum ibp version;
+    int r = parse_version(key, c->log_message_format_version, &version, why);
+
+    if (r < 0 || ibp_record_version(c->ibp) >= ibp_record_version(version))
+        return r;
+    struct str least = ibp_line(ibp_of_record_version(ibp_record_version(version)));
+    strbuf_addf(why,
+                "requirement failed: %s %s can only be used when inter.broker.protocol.version is "
+                "set to version %.*s or higher",
+                key, c->log_message_format_version, STR_ARG(least));
+    return -EINVAL;
+}
+
 /* What follows from the keys, and whether they go together. */
 static int derive_values(struct broker_conf *c, struct strbuf *why)
 {
-    int r = 0;
-
-    if (ibp_parse(str_of(c->inter_broker_protocol_version), &c->ibp) < 0) {
-        strbuf_addf(why,
-                    "Invalid value %s for configuration inter.broker.protocol.version: Version "
-                    "`%s` is not a valid version",
-                    c->inter_broker_protocol_version, c->inter_broker_protocol_version);
-        r = -EINVAL;
-    }
+    int r = parse_version("inter.broker.protocol.version", c->inter_broker_protocol_version,
+                          &c->ibp, why);
     if (r == 0)
         r = check_zookeeper(c, why);
     if (r == 0)
@@ -323,6 +342,8 @@ static int derive_values(struct broker_conf *c, struct strbuf *why)
         r = check_ip_overrides(c, why);
     if (r == 0)
         r = check_cleaner(c, why);
+    if (r == 0)
+        r = check_message_format(c, why);
     return r;
 }
 

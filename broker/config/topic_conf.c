@@ -104,7 +104,23 @@ static int64_t timestamp_limit(int64_t limit, int64_t difference)
     return limit == INT64_MAX ? difference : limit;
 }
 
-static struct topic_conf *from_values(const struct topic_values *v)
+/* Where the protocol of the brokers still lets a topic choose. A version above that protocol does
+ * not count, as other brokers may not know it. */
+static int8_t record_version_of(const struct broker_conf *broker, const char *topics)
+{
+    enum ibp version;
+
+    if (!broker || ibp_ignores_message_format(broker->ibp))
+        return RECORD_VERSION_NEWEST;
+    if (ibp_parse(str_trim(str_of(topics)), &version) == 0 && version <= broker->ibp)
+        return ibp_record_version(version);
+    if (ibp_parse(str_trim(str_of(broker->log_message_format_version)), &version) == 0)
+        return ibp_record_version(version);
+    return RECORD_VERSION_NEWEST;
+}
+
+static struct topic_conf *from_values(const struct broker_conf *broker,
+                                      const struct topic_values *v)
 {
     struct topic_conf *c = xnew(struct topic_conf);
 
@@ -124,6 +140,8 @@ static struct topic_conf *from_values(const struct topic_values *v)
         .max_compaction_lag_ms = v->max_compaction_lag_ms,
         .max_message_bytes = v->max_message_bytes,
         .message_downconversion_enable = v->message_downconversion_enable,
+        .record_version = record_version_of(broker, v->message_format_version),
+        .allows_zstd = !broker || broker->ibp >= IBP_2_1_IV0,
         .timestamp_after_max_ms = timestamp_limit(v->message_timestamp_after_max_ms,
                                                   v->message_timestamp_difference_max_ms),
         .timestamp_before_max_ms = timestamp_limit(v->message_timestamp_before_max_ms,
@@ -160,7 +178,7 @@ struct topic_conf *topic_conf_new(void)
     CLEANUP(values_deinit) struct topic_values v = {0};
 
     conf_set_defaults(topic_options, topic_option_count, &v);
-    return from_values(&v);
+    return from_values(NULL, &v);
 }
 
 /* ---- overrides ---- */
@@ -299,7 +317,7 @@ int topic_conf_build(const struct broker_conf *broker, const struct topic_overri
         r = check_values(&v, why);
     if (r < 0)
         return r;
-    *ret = from_values(&v);
+    *ret = from_values(broker, &v);
     keep_overrides(*ret, overrides, count);
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "common/base/props.h"
 #include "common/conf/conf.h"
+#include "common/conf/ibp.h"
 #include "common/record/batch.h"
 
 struct throttled;
@@ -30,6 +31,8 @@ struct topic_conf {
     int64_t max_compaction_lag_ms;
     int32_t max_message_bytes;
     bool message_downconversion_enable;
+    int8_t record_version; /* the format that a leader writes: 0, 1, 2 */
+    bool allows_zstd;      /* brokers before protocol 2.1 do not know it */
     int64_t timestamp_after_max_ms;
     int64_t timestamp_before_max_ms;
     enum timestamp_type timestamp_type;

@@ -97,6 +97,8 @@ static int find(const struct view *v, const struct offsets_query *q, struct time
         return 0;
     }
     if (q->timestamp != OFFSETS_LATEST) {
+        if (log_record_version(log) == 0)
+            return UNSUPPORTED_FOR_MESSAGE_FORMAT; /* it has no timestamps */
         int r = by_timestamp(v, q, ret);
         if (r || ret->offset >= 0)
             return r;

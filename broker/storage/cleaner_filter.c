@@ -150,34 +150,15 @@ static int write_v2(const struct sieve *s, int64_t delete_horizon_ms, struct str
     return batch_builder_finish(&bb, out);
 }
 
-/* A wrapper of v1 counts the offsets inside from 0, one of v0 has them as they are; both stand at
- * the offset of their last message. */
 static int write_wrapper(const struct sieve *s, struct strbuf *out)
 {
-    CLEANUP(strbuf_deinit) struct strbuf packed = {0};
-    const struct record *kept = s->f->kept;
-    const struct codec c = {
-        .codec = batch_codec(s->b), .level = COMPRESSION_LEVEL_DEFAULT, .magic = s->b->magic};
-    struct legacy_opts opts = {s->b->magic, batch_timestamp_type(s->b), COMPRESSION_NONE};
-    int64_t base = s->b->magic == 0 ? 0 : kept[0].offset, max_timestamp = NO_TIMESTAMP;
+    struct legacy_builder *lb = &s->f->old;
+    const struct legacy_opts opts = {s->b->magic, batch_timestamp_type(s->b), batch_codec(s->b)};
 
-    strbuf_reset(&s->f->inner);
-    for (size_t i = 0; i < s->kept; i++) {
-        const struct legacy_message m = {kept[i].offset - base, kept[i].timestamp, kept[i].key,
-                                         kept[i].value};
-
-        legacy_message_add(&m, &opts, &s->f->inner);
-        max_timestamp = MAX(max_timestamp, kept[i].timestamp);
-    }
-    int r = codec_compress(&c, slice_of_str(strbuf_str(&s->f->inner)), &packed);
-    if (r != 0)
-        return r;
-    opts.codec = c.codec;
-    legacy_message_add(&(struct legacy_message){.offset = kept[s->kept - 1].offset,
-                                                .timestamp = max_timestamp,
-                                                .value = slice_of_str(strbuf_str(&packed))},
-                       &opts, out);
-    return 0;
+    legacy_builder_begin(lb, &opts, COMPRESSION_LEVEL_DEFAULT);
+    for (size_t i = 0; i < s->kept; i++)
+        legacy_builder_add(lb, &s->f->kept[i]);
+    return legacy_builder_finish(lb, out);
 }
 
 static int write_survivors(const struct sieve *s, struct strbuf *out)
@@ -264,5 +245,5 @@ int cleaner_filter_batch(struct cleaner_filter *f, const struct batch *b, struct
 void cleaner_filter_deinit(struct cleaner_filter *f)
 {
     free(f->kept);
-    strbuf_deinit(&f->inner);
+    legacy_builder_deinit(&f->old);
 }

@@ -17,7 +17,7 @@
 
 #include "broker/storage/cleaner_map.h"
 #include "broker/storage/cleaner_txns.h"
-#include "common/record/record.h"
+#include "common/record/legacy.h"
 
 /* The last that the log knows of each producer, by id. */
 struct last_record {
@@ -46,7 +46,7 @@ struct cleaner_filter {
     /* reused from batch to batch */
     struct record *kept;
     size_t kept_cap;
-    struct strbuf inner;
+    struct legacy_builder old;
 };
 
 struct filtered {

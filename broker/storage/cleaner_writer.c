@@ -70,18 +70,12 @@ int cleaner_writer_open(struct cleaner_writer *w, const struct cleaner_writer_op
 
 /* ---- write ---- */
 
-/* An index that is full takes no more entries: searches are longer then, not wrong. */
 static int publish(struct cleaner_writer *w, const struct batch *b)
 {
     struct segment *seg = w->seg;
     uint32_t indexed = seg->body->offsets.count;
-    bool is_full = index_file_is_full(&seg->body->offsets) ||
-                   seg->body->times.count + 1 >= seg->body->times.max;
-    const struct segment_append a = {
-        batch_bytes(b), batch_last_offset(b), batch_max_timestamp(b), batch_last_offset(b),
-        is_full ? UINT32_MAX : (uint32_t)w->opts.conf->index_interval_bytes};
 
-    segment_publish(seg, &a);
+    segment_publish(seg, batch_bytes(b), (uint32_t)w->opts.conf->index_interval_bytes);
     return segment_after_append(seg, seg->body->offsets.count > indexed, w->opts.shared);
 }
 

@@ -17,6 +17,7 @@ struct epochs {
     size_t count;
     size_t cap;
     bool is_dirty; /* the file is behind */
+    bool is_off;
 };
 
 static void check(const struct epochs *e)
@@ -97,7 +98,8 @@ void epochs_assign_unflushed(struct epochs *e, int32_t epoch, int64_t start_offs
     const struct epoch_entry *last = e->count ? &e->v[e->count - 1] : NULL;
     size_t keep = e->count;
 
-    if (epoch < 0 || (last && last->epoch == epoch && last->start_offset <= start_offset))
+    if (e->is_off || epoch < 0 ||
+        (last && last->epoch == epoch && last->start_offset <= start_offset))
         return;
     while (keep > 0 &&
            (e->v[keep - 1].epoch >= epoch || e->v[keep - 1].start_offset >= start_offset))
@@ -155,6 +157,28 @@ void epochs_clear(struct epochs *e)
 {
     e->is_dirty = e->is_dirty || e->count > 0;
     e->count = 0;
+}
+
+int epochs_keep(struct epochs *e, bool is_kept)
+{
+    if (e->is_off == !is_kept)
+        return 0;
+    if (is_kept) {
+        e->is_off = false;
+        return 0;
+    }
+    CLEANUP(free_p) char *path = path_of(e);
+    int r = fs_remove_tree(path);
+    if (r < 0)
+        return r;
+    if (e->count > 0)
+        say_info("leader epochs are dropped, as the log's message format is an older one now "
+                 "file=%s count=%zu",
+                 path, e->count);
+    e->count = 0;
+    e->is_dirty = false;
+    e->is_off = true;
+    return 0;
 }
 
 int epochs_flush(struct epochs *e)

@@ -32,6 +32,9 @@ void epochs_truncate_from_end(struct epochs *e, int64_t offset);
 /* Of the entries that start at or before offset the last one stays, starting at offset. */
 void epochs_truncate_from_start(struct epochs *e, int64_t offset);
 void epochs_clear(struct epochs *e);
+/* Batches of old formats do not tell their epoch. As long as a log gets such, it has neither epochs
+ * nor the file, and nothing is assigned. */
+int epochs_keep(struct epochs *e, bool is_kept) MUST_CHECK;
 /* Writes the file where the cache changed since; truncations may be written late. */
 int epochs_flush(struct epochs *e) MUST_CHECK;
 

@@ -102,8 +102,17 @@ void log_set_conf(struct log *log, struct topic_conf *conf)
             log->conf = old;
             old = was;
         }
+        int r = log_keep_epochs(log);
+        if (r < 0)
+            r = log_break(log, r, "dropping leader epochs");
     }
     topic_conf_unref(old);
+}
+
+int8_t log_record_version(struct log *log)
+{
+    LOCK_SCOPE(&log->shared);
+    return log->conf->record_version;
 }
 
 int64_t log_start_offset(const struct log *log)
@@ -421,6 +430,11 @@ int64_t log_recovery_point(struct log *log)
 }
 
 /* ---- leader epochs ---- */
+
+int log_keep_epochs(struct log *log)
+{
+    return epochs_keep(log->epochs, log->conf->record_version == RECORD_VERSION_NEWEST);
+}
 
 int32_t log_latest_epoch(const struct log *log)
 {

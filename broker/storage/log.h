@@ -38,6 +38,8 @@ int log_set_topic_id(struct log *log, struct uuid id) MUST_CHECK;
 /* With a reference. */
 struct topic_conf *log_conf(struct log *log);
 void log_set_conf(struct log *log, struct topic_conf *conf);
+/* The format that a leader writes; older and newer batches may lie in the log. */
+int8_t log_record_version(struct log *log);
 
 int64_t log_start_offset(const struct log *log);
 int64_t log_end_offset(const struct log *log);

@@ -147,14 +147,12 @@ static void publish(struct log *log, const struct batch_set *set, bool *ret_was_
 {
     struct segment *seg = log_active(log);
     uint32_t indexed = seg->body->offsets.count;
-    const struct segment_append a = {set->bytes, set->last_offset, set->max_timestamp,
-                                     set->offset_of_max_timestamp,
-                                     (uint32_t)log->conf->index_interval_bytes};
+    uint32_t interval = (uint32_t)log->conf->index_interval_bytes;
 
     if (seg->size == 0)
         log->first_batch_ts = SEGMENT_TS_UNKNOWN;
     LOCK_SCOPE(&log->shared);
-    remember_batches(log, set->bytes, segment_publish(seg, &a));
+    remember_batches(log, set->bytes, segment_publish(seg, set->bytes, interval));
     atomic_fetch_add(&log->size, (int64_t)set->bytes.len);
     atomic_store_explicit(&log->end, set->last_offset + 1, memory_order_release);
     *ret_was_indexed = seg->body->offsets.count > indexed;

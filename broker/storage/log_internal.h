@@ -148,8 +148,7 @@ void log_exchange(struct log *log, struct log *future);
 /* ---- between the files of the log; LOCK_LOG held unless noted ---- */
 
 struct segment *log_active(const struct log *log);
-/* What a reader is told for r: an error of a log that was deleted meanwhile says nothing of the
- * disk. */
+/* What a reader is told for r: of a log that was deleted meanwhile it says nothing of the disk. */
 int log_reader_result(const struct log *log, int r) MUST_CHECK;
 /* -EIO where the log is broken; KAFKA_STORAGE_ERROR where it was deleted. */
 int log_check_writable(const struct log *log) MUST_CHECK;
@@ -160,6 +159,8 @@ int log_break(struct log *log, int r, const char *what);
 /* Has it flushed soon, once for many calls. */
 void log_ask_flush(struct log *log);
 int log_roll(struct log *log, int64_t base) MUST_CHECK;
+/* Leader epochs are kept, or not, as the log's format asks for. */
+int log_keep_epochs(struct log *log) MUST_CHECK;
 /* Replaces all that is there by an empty segment. */
 int log_restart_at(struct log *log, int64_t offset) MUST_CHECK;
 /* Takes segments [from, to) out of the list and their files away; newest_first: so that a crash

@@ -118,6 +118,10 @@ static void exchange_shared(struct log *a, struct log *b)
 static void exchange_rest(struct log *a, struct log *b)
 {
     SWAP(a->epochs, b->epochs);
+    /* The settings stay, and may have changed since the copy was given them. */
+    int r = log_keep_epochs(a);
+    if (r < 0)
+        r = log_break(a, r, "dropping leader epochs");
     SWAP(a->producers, b->producers);
     SWAP(a->is_id_written, b->is_id_written);
     SWAP(a->recovery_point, b->recovery_point);

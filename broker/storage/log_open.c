@@ -324,6 +324,8 @@ static int load(struct log *log, const struct log_open_opts *given)
     if (r == 0)
         r = open_epochs(log, &epochs_lost);
     if (r == 0)
+        r = log_keep_epochs(log);
+    if (r == 0)
         r = recover_files(log->path, &names);
     if (r < 0)
         return r;

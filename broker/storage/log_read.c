@@ -79,9 +79,9 @@ static void look_up(struct log *log, uint32_t i, int64_t offset, struct lookup *
     }
 }
 
-/* Looks the segment up; opens its files where they are closed, which needs the lock to be let
- * go. */
-static int begin_lookup(struct log *log, uint32_t index, int64_t offset, struct lookup *l)
+/* Looks offset up in the segment that holds `from`; opens its files where they are closed, which
+ * needs the lock to be let go. */
+static int begin_lookup(struct log *log, int64_t from, int64_t offset, struct lookup *l)
 {
     for (;;) {
         CLEANUP(free_p) char *path = NULL;
@@ -92,8 +92,7 @@ static int begin_lookup(struct log *log, uint32_t index, int64_t offset, struct 
 
         WITH_LOCK(&log->shared)
         {
-            uint32_t i = index == UINT32_MAX ? log_segment_at(log, offset)
-                                             : MIN(index, log->segment_count - 1);
+            uint32_t i = log_segment_at(log, from);
 
             seg = log->segments[i];
             base = seg->base;
@@ -194,12 +193,12 @@ static bool was_cut(struct log *log, uint32_t cuts)
 /* One try; -EAGAIN where the log was cut meanwhile. */
 static int find_once(struct log *log, int64_t offset, struct place *ret)
 {
-    uint32_t index = UINT32_MAX;
+    int64_t from = offset;
 
     for (;;) {
         CLEANUP(lookup_deinit) struct lookup l = {.is_exact = false};
         bool found = false;
-        int r = begin_lookup(log, index, offset, &l);
+        int r = begin_lookup(log, from, offset, &l);
 
         if (r == 0)
             r = search(log, &l, offset, &found);
@@ -209,11 +208,9 @@ static int find_once(struct log *log, int64_t offset, struct place *ret)
             *ret = MOVE(l.at);
         if (r != 0 || ret->file)
             return r;
-        /* Offsets are missing at the end of this segment: the next one begins with the batch. */
-        WITH_LOCK(&log->shared)
-        {
-            index = log_segment_at(log, l.at.next_base);
-        }
+        /* Offsets are missing at the end of this segment: the batch is behind it. By its offset,
+         * as a cleaning may put many segments into one meanwhile. */
+        from = l.at.next_base;
     }
 }
 

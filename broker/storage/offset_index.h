@@ -1,11 +1,11 @@
 /*
  * offset_index.h - where in a segment an offset lies (disk.md §6.2)
  *
- *   0  i32  last offset of a set of batches that was appended at once - base offset of the segment
- *   4  i32  byte in the .log file where that set begins
+ *   0  i32  last offset of a batch - base offset of the segment
+ *   4  i32  byte in the .log file where that batch begins
  *
- * Both columns increase. A set gets an entry when more than index.interval.bytes were appended
- * since the last one, so the first set of a segment never has one. Owner and locks as of
+ * Both columns increase. A batch gets an entry when more than index.interval.bytes were appended
+ * since the last one, so the first batch of a segment never has one. Owner and locks as of
  * index_file.h.
  */
 #pragma once

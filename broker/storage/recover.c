@@ -88,8 +88,11 @@ static int on_abort(void *ctx, const struct completed_txn *c, int64_t last_stabl
 static void take_epoch(struct log *log, const struct batch *b)
 {
     int64_t base = batch_base_offset(b);
-    int32_t epoch = batch_is_v2(b) ? batch_leader_epoch(b) : -1;
+    int32_t epoch = batch_leader_epoch(b);
 
+    /* As where it was appended. */
+    if (!batch_is_v2(b))
+        epochs_clear(log->epochs);
     if (epoch < 0 || epochs_of_offset(log->epochs, base) == epoch)
         return;
     epochs_truncate_from_end(log->epochs, base);

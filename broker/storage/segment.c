@@ -153,9 +153,14 @@ int segment_create(const char *dir, int64_t base, const struct topic_conf *conf,
 int segment_write(struct segment *seg, struct slice bytes, bool *ret_is_torn)
 {
     struct file *file = seg->body->file;
-    int r = file_pwrite(file, bytes, seg->size);
+    struct time_entry last;
+    bool any;
+    int r = time_index_last(&seg->body->times, &last, &any); /* for segment_publish() */
 
     *ret_is_torn = false;
+    if (r < 0)
+        return failed(r, "reading a time index", file_path(seg->body->times.file));
+    r = file_pwrite(file, bytes, seg->size);
     if (r == 0)
         return 0;
     failed(r, "appending to a segment", file_path(file));
@@ -169,28 +174,40 @@ int segment_write(struct segment *seg, struct slice bytes, bool *ret_is_torn)
     return r;
 }
 
-uint32_t segment_publish(struct segment *seg, const struct segment_append *a)
-{
-    struct segment_body *body = seg->body;
-    uint32_t pos = seg->size;
-
-    seg->size += (uint32_t)a->bytes.len;
-    if (a->max_ts > seg->max_ts) {
-        seg->max_ts = a->max_ts;
-        seg->max_ts_offset = a->max_ts_offset;
-    }
-    if (body->since_index > a->index_interval) {
-        offset_index_append(&body->offsets,
-                            (struct offset_entry){(int32_t)(a->last_offset - seg->base), pos});
-        body->since_index = 0;
-    }
-    body->since_index += (uint32_t)a->bytes.len;
-    return pos;
-}
-
 static struct time_entry max_entry(const struct segment *seg)
 {
     return (struct time_entry){seg->max_ts, (int32_t)(seg->max_ts_offset - seg->base)};
+}
+
+/* An index that is full takes no more entries: searches are longer then, not wrong. */
+static void index_batch(struct segment *seg, const struct batch *b, uint32_t pos)
+{
+    struct segment_body *body = seg->body;
+    int32_t relative = (int32_t)(batch_last_offset(b) - seg->base);
+
+    body->since_index = 0;
+    if (index_file_is_full(&body->offsets) || time_index_is_full(&body->times))
+        return;
+    offset_index_append(&body->offsets, (struct offset_entry){relative, pos});
+    time_index_put(&body->times, max_entry(seg));
+}
+
+uint32_t segment_publish(struct segment *seg, struct slice batches, uint32_t index_interval)
+{
+    uint32_t begin = seg->size;
+    struct batch b;
+
+    while (batch_next(&batches, &b) == 1) {
+        if (batch_max_timestamp(&b) > seg->max_ts) {
+            seg->max_ts = batch_max_timestamp(&b);
+            seg->max_ts_offset = batch_last_offset(&b);
+        }
+        if (seg->body->since_index > index_interval)
+            index_batch(seg, &b, seg->size);
+        seg->body->since_index += b.size;
+        seg->size += b.size;
+    }
+    return begin;
 }
 
 int segment_after_append(struct segment *seg, bool was_indexed, struct mutex *shared)
@@ -200,9 +217,7 @@ int segment_after_append(struct segment *seg, bool was_indexed, struct mutex *sh
 
     if (!was_indexed)
         return 0;
-    r = time_index_append(&body->times, max_entry(seg), shared);
-    if (r == 0)
-        r = index_file_spill(&body->offsets, shared);
+    r = index_file_spill(&body->offsets, shared);
     if (r == 0)
         r = index_file_spill(&body->times, shared);
     return failed(r, "writing an index", file_path(body->offsets.file));

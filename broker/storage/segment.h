@@ -50,21 +50,13 @@ int segment_activate(struct segment *seg, const char *dir, const struct topic_co
 int segment_create(const char *dir, int64_t base, const struct topic_conf *conf,
                    struct segment **ret) MUST_CHECK;
 
-struct segment_append {
-    struct slice bytes;
-    int64_t last_offset;
-    int64_t max_ts; /* -1 none */
-    int64_t max_ts_offset;
-    uint32_t index_interval;
-};
-
 /* The write alone: nobody sees the bytes yet. Where it fails, the file is cut back to what it was;
  * *ret_is_torn where that fails too, and nothing more may be written. */
 int segment_write(struct segment *seg, struct slice bytes, bool *ret_is_torn) MUST_CHECK;
-/* Under shared, after the write: counts the bytes in, with their index entry. Returns where they
- * begin. */
-uint32_t segment_publish(struct segment *seg, const struct segment_append *a);
-/* After that, outside of shared: the time index, and index entries to disk where many wait. */
+/* Under shared, after the write: counts the batches in, with the index entries that are due.
+ * Returns where they begin. */
+uint32_t segment_publish(struct segment *seg, struct slice batches, uint32_t index_interval);
+/* After that, outside of shared: index entries to disk where many wait. */
 int segment_after_append(struct segment *seg, bool was_indexed, struct mutex *shared) MUST_CHECK;
 
 /* The largest timestamp and its batch's last offset, from the time index where it is not known yet.

@@ -18,20 +18,29 @@ struct time_entry time_index_decode(const uint8_t *entry)
     return (struct time_entry){time_index_key(entry), (int32_t)be32_read(entry + 8)};
 }
 
-int time_index_append(struct index_file *x, struct time_entry e, struct mutex *shared)
+void time_index_put(struct index_file *x, struct time_entry e)
 {
     uint8_t entry[TIME_INDEX_ENTRY];
+
+    assert(x->is_last_known || x->count == 0);
+    if (e.timestamp < 0 || (x->count > 0 && e.timestamp <= time_index_key(x->last)))
+        return;
+    be64_write(entry, (uint64_t)e.timestamp);
+    be32_write(entry + 8, (uint32_t)e.relative);
+    index_file_append(x, entry);
+}
+
+int time_index_append(struct index_file *x, struct time_entry e, struct mutex *shared)
+{
     struct time_entry last;
     bool any;
     int r = time_index_last(x, &last, &any);
 
-    if (r < 0 || e.timestamp < 0 || (any && e.timestamp <= last.timestamp))
+    if (r < 0)
         return r;
-    be64_write(entry, (uint64_t)e.timestamp);
-    be32_write(entry + 8, (uint32_t)e.relative);
     WITH_LOCK(shared)
     {
-        index_file_append(x, entry);
+        time_index_put(x, e);
     }
     return 0;
 }

@@ -19,7 +19,10 @@ struct time_entry {
     int32_t relative;
 };
 
-/* Nothing happens where the timestamp is not above the last one's. */
+/* Nothing happens where the timestamp is not above the last one's, which time_index_last() has read
+ * before. Under LOCK_LOG_INDEX. */
+void time_index_put(struct index_file *x, struct time_entry e);
+/* Both of it. */
 int time_index_append(struct index_file *x, struct time_entry e, struct mutex *shared) MUST_CHECK;
 int time_index_last(struct index_file *x, struct time_entry *ret, bool *ret_any) MUST_CHECK;
 /* Full one entry early: the last place is for the maximum. */

@@ -23,7 +23,6 @@ static void set_begin(struct batch_set *set, struct slice records)
         .last_offset = -1,
         .last_leader_epoch = NO_LEADER_EPOCH,
         .max_timestamp = NO_TIMESTAMP,
-        .offset_of_max_timestamp = -1,
         .is_increasing = true,
     };
 }
@@ -40,10 +39,7 @@ static void set_add(struct batch_set *set, const struct batch *b)
         set->is_increasing = false;
     set->last_offset = last;
     set->last_leader_epoch = batch_leader_epoch(b);
-    if (batch_max_timestamp(b) > set->max_timestamp) {
-        set->max_timestamp = batch_max_timestamp(b);
-        set->offset_of_max_timestamp = last;
-    }
+    set->max_timestamp = MAX(set->max_timestamp, batch_max_timestamp(b));
     if (batch_is_compressed(b))
         set->codec = batch_codec(b);
     set->bytes.len += b->size;
@@ -65,13 +61,20 @@ int batch_set_check(struct slice records, struct batch_set *ret)
     return r < 0 ? CORRUPT_MESSAGE : 0;
 }
 
+/* A coordinator of Kafka's writes messages of an old format one by one. Ours come as one batch,
+ * and what counts is the size of each after the conversion. */
+static bool has_size(const struct validation *v, const struct batch *b)
+{
+    return v->opts->origin == APPEND_CLIENT || b->magic <= v->opts->conf->record_version;
+}
+
 static int analyse_batch(struct validation *v, const struct batch *b)
 {
     if (batch_is_v2(b) && v->opts->origin == APPEND_CLIENT && batch_base_offset(b) != 0) {
         v->message = "The base offset of a record batch in a produce request should be 0";
         return INVALID_RECORD;
     }
-    if (b->size > (uint32_t)MAX(v->opts->conf->max_message_bytes, 0))
+    if (has_size(v, b) && b->size > (uint32_t)MAX(v->opts->conf->max_message_bytes, 0))
         return MESSAGE_TOO_LARGE;
     if (!batch_is_valid(b))
         return CORRUPT_MESSAGE;
@@ -131,14 +134,10 @@ static int check_count(struct validation *v, const struct batch *b)
     return 0;
 }
 
-static int check_batch(struct validation *v, const struct batch *b)
+static int check_clients(struct validation *v, const struct batch *b)
 {
-    if (b->magic != v->first.magic)
-        return refuse(v, "Batch magic %d is not the same as the first batch's magic byte %d",
-                      b->magic, v->first.magic);
-    if (v->opts->origin != APPEND_CLIENT)
-        return 0;
     int r = batch_is_v2(b) ? check_count(v, b) : 0;
+
     if (r != 0)
         return r;
     if (batch_is_control(b))
@@ -148,6 +147,19 @@ static int check_batch(struct validation *v, const struct batch *b)
             v, "Invalid sequence number %" PRId32 " in record batch with producerId %" PRId64,
             batch_base_sequence(b), batch_producer_id(b));
     return 0;
+}
+
+static int check_batch(struct validation *v, const struct batch *b)
+{
+    if (b->magic != v->first.magic)
+        return refuse(v, "Batch magic %d is not the same as the first batch's magic byte %d",
+                      b->magic, v->first.magic);
+    int r = v->opts->origin == APPEND_CLIENT ? check_clients(v, b) : 0;
+    if (r != 0 || v->opts->conf->record_version == 2)
+        return r;
+    /* Old formats have no place for a producer. */
+    return batch_has_producer_id(b) || batch_is_transactional(b) ? UNSUPPORTED_FOR_MESSAGE_FORMAT
+                                                                 : 0;
 }
 
 /* v2, and whatever is compressed, comes as one batch. */
@@ -178,33 +190,56 @@ static int check_all(struct validation *v)
 
 static bool can_stay(const struct validation *v)
 {
-    if (!batch_is_v2(&v->first))
+    if (v->first.magic != v->opts->conf->record_version)
         return false;
     if (batch_is_control(&v->first) && v->set.codec == COMPRESSION_NONE)
         return true;
-    return v->set.codec == v->target && v->is_dense;
+    if (v->set.codec != v->target)
+        return false;
+    /* In a wrapper of v0 the offsets inside are those of the log. */
+    return v->set.codec == COMPRESSION_NONE || (v->is_dense && v->first.magic > 0);
 }
 
-static void stamp(const struct validation *v)
+static void stamp_batch(const struct validation *v, const struct batch *b, int64_t last_offset,
+                        int64_t max_timestamp)
 {
     const struct validate_opts *o = v->opts;
     bool is_append_time = o->conf->timestamp_type == TIMESTAMP_LOG_APPEND_TIME;
 
-    batch_set_last_offset(&v->first, o->first_offset + v->record_count - 1);
-    batch_set_leader_epoch(&v->first, o->leader_epoch);
-    batch_set_max_timestamp(&v->first, o->conf->timestamp_type,
-                            is_append_time ? o->now_ms : v->max_timestamp);
+    batch_set_last_offset(b, last_offset);
+    if (batch_is_v2(b))
+        batch_set_leader_epoch(b, o->leader_epoch);
+    if (b->magic > 0)
+        batch_set_max_timestamp(b, o->conf->timestamp_type,
+                                is_append_time ? o->now_ms : max_timestamp);
 }
 
-/* The set as it will be written: one v2 batch. */
-static void describe(struct batch_set *set, struct slice bytes)
+static void stamp(const struct validation *v)
+{
+    struct slice rest = v->set.bytes;
+    int64_t offset = v->opts->first_offset;
+    struct batch b;
+
+    if (v->set.batch_count == 1) {
+        stamp_batch(v, &v->first, offset + v->record_count - 1, v->max_timestamp);
+        return;
+    }
+    /* Many are messages of an old format, each with a timestamp of its own. */
+    while (batch_next(&rest, &b) == 1)
+        stamp_batch(v, &b, offset++, MAX(batch_max_timestamp(&b), NO_TIMESTAMP));
+}
+
+/* The set as it will be written. The headers of an old format do not tell where it begins. */
+static void describe(const struct validation *v, struct batch_set *set, struct slice bytes)
 {
     struct slice rest = bytes;
     struct batch b;
 
     set_begin(set, bytes);
-    if (batch_next(&rest, &b) == 1)
+    while (batch_next(&rest, &b) == 1)
         set_add(set, &b);
+    set->first_offset = v->opts->first_offset;
+    set->record_count = v->record_count;
 }
 
 static int assign(struct validation *v, struct batch_set *ret)
@@ -217,7 +252,7 @@ static int assign(struct validation *v, struct batch_set *ret)
     else
         r = validate_rebuild(v, &bytes);
     if (r == 0)
-        describe(ret, bytes);
+        describe(v, ret, bytes);
     return r;
 }
 
@@ -247,7 +282,8 @@ int validate_leader(struct slice records, const struct validate_opts *opts, stru
     if (r == 0 && v.set.batch_count > 0) {
         v.target =
             opts->conf->compression == COMPRESSION_PRODUCER ? v.set.codec : opts->conf->compression;
-        r = check_all(&v);
+        r = v.target == COMPRESSION_ZSTD && !opts->conf->allows_zstd ? UNSUPPORTED_COMPRESSION_TYPE
+                                                                     : check_all(&v);
         if (r == 0)
             r = assign(&v, &out.set);
     }

@@ -4,14 +4,16 @@
  *
  * Kafka's checks in Kafka's order (disk.md §5). Offsets, leader epoch and timestamps are written
  * into the bytes in place and compressed payloads are only read, never kept, unless the topic asks
- * for another codec or the data is older than v2: then one new batch is built in the arena.
- * Uncompressed or not, a batch of the right kind costs one pass of checksum and no allocation.
+ * for another codec or format: then new batches are built in the arena, one of v2, or a message set
+ * of v0 or v1. Uncompressed or not, a batch of the right kind costs one pass of checksum and no
+ * allocation.
  * Pure: no lock, no file. The caller holds the log's lock for validate_leader, since the log end
  * must not move.
  *
  * > 0: CORRUPT_MESSAGE, MESSAGE_TOO_LARGE, INVALID_RECORD, INVALID_TIMESTAMP,
- * UNSUPPORTED_COMPRESSION_TYPE. -EPROTO where Kafka answers UNKNOWN_SERVER_ERROR (a payload that
- * does not unpack, codec ids 5-7): an answer too, not a broken log.
+ * UNSUPPORTED_FOR_MESSAGE_FORMAT, UNSUPPORTED_COMPRESSION_TYPE. -EPROTO where Kafka answers
+ * UNKNOWN_SERVER_ERROR (a payload that does not unpack, codec ids 5-7, headers or zstd for an old
+ * format): an answer too, not a broken log.
  */
 #pragma once
 
@@ -26,9 +28,8 @@ struct batch_set {
     int64_t last_offset_of_first;
     int64_t last_offset;
     int32_t last_leader_epoch;
-    int64_t max_timestamp;           /* -1: none */
-    int64_t offset_of_max_timestamp; /* last offset of the batch that holds it, -1: none */
-    enum compression codec;          /* the last one that is not none */
+    int64_t max_timestamp;  /* -1: none */
+    enum compression codec; /* the last one that is not none */
     int32_t batch_count;
     int64_t record_count; /* offsets spanned */
     bool is_increasing;   /* last offsets of the batches increase */

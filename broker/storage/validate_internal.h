@@ -3,7 +3,7 @@
  *
  *   validate.c          the order of steps, which way a set goes, what is stamped in place
  *   validate_records.c  the checks of each record, and what the client is told of those that fail
- *   validate_rebuild.c  conversion and recompression
+ *   validate_rebuild.c  conversion into the topic's format, and recompression
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct validation {
     int64_t record_count;
     int64_t batch_begin; /* record_count where the batch under work began */
     int64_t max_timestamp;
-    bool is_dense; /* offsets of compressed records count 0, 1, 2, ... */
+    bool is_dense; /* offsets count 0, 1, 2, ...; where nothing is compressed, it says nothing */
     struct record_error *errors;
     int32_t error_count; /* listed */
     int32_t error_cap;
@@ -41,5 +41,6 @@ size_t validation_unpack_max(const struct validation *v);
 /* Goes over the records of b. INVALID_RECORD, INVALID_TIMESTAMP, CORRUPT_MESSAGE,
  * MESSAGE_TOO_LARGE; -EPROTO. */
 int validate_batch_records(struct validation *v, const struct batch *b) MUST_CHECK;
-/* One new v2 batch of all records of the set, offsets from opts->first_offset on; in the arena. */
+/* All records of the set in the topic's format, offsets from opts->first_offset on: one batch of
+ * v2, or a message set of v0 or v1. In the arena. */
 int validate_rebuild(struct validation *v, struct slice *ret) MUST_CHECK;

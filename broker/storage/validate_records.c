@@ -246,6 +246,8 @@ static int check_old(struct validation *v, const struct batch *b)
     while ((r = record_iter_next(&it, &rec)) == 1) {
         if (it.is_wrapper && !batch_is_valid(&it.inner))
             return CORRUPT_MESSAGE;
+        if (rec.offset != v->record_count)
+            v->is_dense = false;
         check_record(v, b, &rec);
     }
     return r < 0 ? message_fault(v, &it, r) : 0;

@@ -23,6 +23,32 @@ static struct str line_of(struct str name)
     return line;
 }
 
+struct str ibp_line(enum ibp ibp)
+{
+    return line_of(str_of(ibp_name(ibp)));
+}
+
+static const enum ibp record_versions[] = {0, IBP_0_10_0_IV0, IBP_0_11_0_IV0};
+
+int8_t ibp_record_version(enum ibp ibp)
+{
+    int8_t version = RECORD_VERSION_NEWEST;
+
+    while (ibp < record_versions[version])
+        version--;
+    return version;
+}
+
+enum ibp ibp_of_record_version(int8_t version)
+{
+    return record_versions[version];
+}
+
+bool ibp_ignores_message_format(enum ibp ibp)
+{
+    return ibp >= IBP_3_0_IV1;
+}
+
 /* The first two numbers, or three where the first is 0, as Kafka counted its lines before 1.0. */
 static struct str line_asked_for(struct str text)
 {

@@ -8,88 +8,27 @@
 #include "common/record/legacy.h"
 #include "common/record/record_iter.h"
 
-struct converter {
-    const struct down_convert_opts *opts;
-    const struct batch *batch;
-    struct legacy_opts message;
-    struct strbuf set;    /* messages, before they go into a wrapper */
-    int64_t first_offset; /* of the messages, -1: none yet */
-    int64_t last_offset;
-    int64_t max_timestamp;
-};
-
-static void converter_deinit(struct converter *c)
-{
-    strbuf_deinit(&c->set);
-}
-
-static void convert_record(struct converter *c, const struct record *rec)
-{
-    bool is_packed = batch_is_compressed(c->batch);
-    struct legacy_message m = {
-        .offset = rec->offset, .timestamp = rec->timestamp, .key = rec->key, .value = rec->value};
-
-    if (!is_packed && rec->offset < c->opts->first_offset)
-        return;
-    if (c->first_offset < 0)
-        c->first_offset = rec->offset;
-    if (is_packed && c->opts->magic == 1)
-        m.offset = (int64_t)((uint64_t)m.offset - (uint64_t)c->first_offset);
-    legacy_message_add(&m, &c->message, &c->set);
-    c->last_offset = rec->offset;
-    c->max_timestamp = MAX(c->max_timestamp, rec->timestamp);
-}
-
-/* The set as the value of one message, which bears the offset of the last one inside. */
-static int add_wrapper(struct converter *c, struct strbuf *out)
-{
-    CLEANUP(strbuf_deinit) struct strbuf packed = {0};
-    const struct codec codec = {.codec = batch_codec(c->batch),
-                                .level = COMPRESSION_LEVEL_DEFAULT,
-                                .magic = c->opts->magic};
-    struct legacy_opts opts = c->message;
-    int r = codec_compress(&codec, slice_of_str(strbuf_str(&c->set)), &packed);
-
-    if (r != 0)
-        return r;
-    opts.codec = codec.codec;
-    legacy_message_add(&(struct legacy_message){.offset = c->last_offset,
-                                                .timestamp = c->max_timestamp,
-                                                .value = slice_of_str(strbuf_str(&packed))},
-                       &opts, out);
-    return 0;
-}
-
-static int convert(struct converter *c, struct strbuf *out)
+static int convert(const struct batch *b, const struct down_convert_opts *opts, struct strbuf *out)
 {
     CLEANUP(record_iter_deinit) struct record_iter it = {0};
+    CLEANUP(legacy_builder_deinit) struct legacy_builder lb = {0};
     struct record rec;
-    int r = record_iter_init(&it, c->batch, c->opts->max_unpacked);
+    int r = record_iter_init(&it, b, opts->max_unpacked);
 
+    legacy_builder_begin(
+        &lb, &(struct legacy_opts){opts->magic, batch_timestamp_type(b), batch_codec(b)},
+        COMPRESSION_LEVEL_DEFAULT);
     while (r == 0 && (r = record_iter_next(&it, &rec)) == 1) {
-        convert_record(c, &rec);
+        if (batch_is_compressed(b) || rec.offset >= opts->first_offset)
+            legacy_builder_add(&lb, &rec);
         r = 0;
     }
-    if (r != 0 || c->first_offset < 0)
-        return r;
-    if (batch_is_compressed(c->batch))
-        return add_wrapper(c, out);
-    strbuf_add_str(out, strbuf_str(&c->set));
-    return 0;
+    return r != 0 ? r : legacy_builder_finish(&lb, out);
 }
 
 int down_convert_batch(const struct batch *b, const struct down_convert_opts *opts,
                        struct strbuf *out)
 {
-    CLEANUP(converter_deinit)
-    struct converter c = {
-        .opts = opts,
-        .batch = b,
-        .message = {.magic = opts->magic, .timestamp_type = batch_timestamp_type(b)},
-        .first_offset = -1,
-        .max_timestamp = NO_TIMESTAMP,
-    };
-
     if (batch_is_control(b))
         return 0;
     if (batch_codec(b) == COMPRESSION_ZSTD)
@@ -98,7 +37,7 @@ int down_convert_batch(const struct batch *b, const struct down_convert_opts *op
         strbuf_add(out, b->p, b->size);
         return 0;
     }
-    return convert(&c, out);
+    return convert(b, opts, out);
 }
 
 /* n bytes of an entry that claims to be longer. */

@@ -86,3 +86,64 @@ void legacy_message_add(const struct legacy_message *m, const struct legacy_opts
     batch_write_crc(&(struct batch){
         .p = (uint8_t *)out->s + start, .size = (uint32_t)size, .magic = opts->magic});
 }
+
+void legacy_builder_begin(struct legacy_builder *lb, const struct legacy_opts *opts, int level)
+{
+    lb->opts = *opts;
+    lb->level = level;
+    strbuf_reset(&lb->set);
+    lb->first_offset = -1;
+    lb->max_timestamp = NO_TIMESTAMP;
+}
+
+void legacy_builder_add(struct legacy_builder *lb, const struct record *rec)
+{
+    const struct legacy_opts opts = {lb->opts.magic, lb->opts.timestamp_type, COMPRESSION_NONE};
+    struct legacy_message m = {rec->offset, rec->timestamp, rec->key, rec->value};
+
+    if (lb->first_offset < 0)
+        lb->first_offset = rec->offset;
+    /* Inside a wrapper of v1 offsets count from 0, in one of v0 they are as they are. */
+    if (lb->opts.codec != COMPRESSION_NONE && lb->opts.magic == 1)
+        m.offset = (int64_t)((uint64_t)m.offset - (uint64_t)lb->first_offset);
+    legacy_message_add(&m, &opts, &lb->set);
+    lb->last_offset = rec->offset;
+    lb->max_timestamp = MAX(lb->max_timestamp, rec->timestamp);
+}
+
+/* The set as the value of one message, which bears the offset of the last one inside. */
+static int add_wrapper(const struct legacy_builder *lb, struct strbuf *out)
+{
+    CLEANUP(strbuf_deinit) struct strbuf packed = {0};
+    const struct codec codec = {lb->opts.codec, lb->level, lb->opts.magic};
+    int r = codec_compress(&codec, slice_of_str(strbuf_str(&lb->set)), &packed);
+
+    if (r != 0)
+        return r;
+    legacy_message_add(&(struct legacy_message){.offset = lb->last_offset,
+                                                .timestamp = lb->max_timestamp,
+                                                .value = slice_of_str(strbuf_str(&packed))},
+                       &lb->opts, out);
+    return 0;
+}
+
+int legacy_builder_finish(struct legacy_builder *lb, struct strbuf *out)
+{
+    int r = 0;
+
+    if (lb->set.full)
+        return -EFBIG;
+    if (lb->opts.codec == COMPRESSION_NONE)
+        strbuf_add_str(out, strbuf_str(&lb->set));
+    else if (lb->first_offset >= 0)
+        r = add_wrapper(lb, out);
+    strbuf_reset(&lb->set);
+    if (r == 0 && out->full)
+        r = -EFBIG;
+    return r;
+}
+
+void legacy_builder_deinit(struct legacy_builder *lb)
+{
+    strbuf_deinit(&lb->set);
+}

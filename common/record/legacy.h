@@ -2,8 +2,9 @@
  * legacy.h - message sets v0 and v1: reading one message, writing sets, and down-conversion for old
  * clients
  *
- * Conversion up (v0, v1 -> v2) is a record_iter feeding a batch_builder; there is nothing special
- * to it. Down is what a Fetch below version 4 asks for (disk.md §3.2). Thread: any.
+ * Conversion up (v0, v1 -> v2) is a record_iter feeding a batch_builder, into an old format one
+ * that feeds a legacy_builder; there is nothing special to it. Down-conversion is what a Fetch
+ * below version 4 asks for (disk.md §3.2). Thread: any.
  */
 #pragma once
 
@@ -32,6 +33,32 @@ struct legacy_opts {
 /* Appends one entry with its checksum; timestamp is ignored for magic 0. */
 void legacy_message_add(const struct legacy_message *m, const struct legacy_opts *opts,
                         struct strbuf *out);
+
+/*
+ * A set under way: each message by itself or, where opts.codec says so, all of them in a wrapper.
+ *
+ *   struct legacy_builder lb = {0};
+ *   legacy_builder_begin(&lb, &opts, COMPRESSION_LEVEL_DEFAULT);
+ *   legacy_builder_add(&lb, &rec);
+ *   int r = legacy_builder_finish(&lb, &out);
+ *
+ * Value owned by one thread; its memory is kept for the next set.
+ */
+struct legacy_builder {
+    struct legacy_opts opts;
+    int level;
+    struct strbuf set;
+    int64_t first_offset; /* -1: no message yet */
+    int64_t last_offset;
+    int64_t max_timestamp;
+};
+
+void legacy_builder_begin(struct legacy_builder *lb, const struct legacy_opts *opts, int level);
+/* Takes offset, timestamp (both absolute), key and value of rec; there is no place for headers. */
+void legacy_builder_add(struct legacy_builder *lb, const struct record *rec);
+/* Appends the set to out, nothing where it is empty. -EFBIG. */
+int legacy_builder_finish(struct legacy_builder *lb, struct strbuf *out) MUST_CHECK;
+void legacy_builder_deinit(struct legacy_builder *lb);
 
 struct down_convert_opts {
     int8_t magic;         /* 0 or 1; entries at or below it go through unchanged */

@@ -1,8 +1,8 @@
 /*
  * fuzz_validate.c - any bytes as what a client produces, their checksums made right
  *
- * Byte 0: settings of the topic. What is accepted is one valid v2 batch (or nothing) with the
- * offsets it was given.
+ * Byte 0: settings of the topic. What is accepted is one valid v2 batch, or messages of an old
+ * format where the topic has that, (or nothing) with the offsets it was given.
  */
 #include "broker/storage/validate.h"
 #include "common/base/mem.h"
@@ -23,26 +23,39 @@ static void fix_checksums(struct slice bytes)
         batch_write_crc(&b);
 }
 
-static void check_accepted(const struct batch_set *set)
+static int64_t count_records(const struct batch *b, int64_t first)
 {
     CLEANUP(record_iter_deinit) struct record_iter it = {0};
-    struct slice rest = set->bytes;
     struct record rec;
+    int64_t n = 0;
+    int r = record_iter_init(&it, b, RECORD_UNPACK_MAX);
+
+    while (r == 0 && (r = record_iter_next(&it, &rec)) == 1) {
+        assert(batch_is_v2(b) || rec.offset == first + n);
+        n++;
+        r = 0;
+    }
+    assert(r == 0);
+    return n;
+}
+
+static void check_accepted(const struct batch_set *set, int8_t magic)
+{
+    struct slice rest = set->bytes;
     struct batch b;
     int64_t next = FIRST_OFFSET;
-    int r = batch_next(&rest, &b);
 
     if (set->bytes.len == 0)
         return;
-    assert(r == 1 && rest.len == 0 && batch_is_v2(&b) && batch_is_valid(&b));
-    assert(batch_leader_epoch(&b) == LEADER_EPOCH);
-    assert(batch_base_offset(&b) == FIRST_OFFSET && batch_last_offset(&b) == set->last_offset);
-    r = record_iter_init(&it, &b, RECORD_UNPACK_MAX);
-    while (r == 0 && (r = record_iter_next(&it, &rec)) == 1) {
-        next++;
-        r = 0;
+    while (batch_next(&rest, &b) == 1) {
+        assert(b.magic == magic && batch_is_valid(&b));
+        next += count_records(&b, next);
+        assert(batch_last_offset(&b) == next - 1);
     }
-    assert(r == 0 && next == set->last_offset + 1);
+    assert(rest.len == 0 && next == set->last_offset + 1 && set->first_offset == FIRST_OFFSET);
+    if (magic == 2)
+        assert(set->batch_count == 1 && set->last_leader_epoch == LEADER_EPOCH &&
+               batch_base_offset(&b) == FIRST_OFFSET);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -56,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     conf->compression = (enum compression)(data[0] % 6 - 1);
     conf->cleanup_policy = data[0] & 64 ? CLEANUP_COMPACT : CLEANUP_DELETE;
     conf->timestamp_type = data[0] & 128 ? TIMESTAMP_LOG_APPEND_TIME : TIMESTAMP_CREATE_TIME;
+    conf->record_version = (int8_t)(2 - (data[0] & 31) / 6 % 3);
     if (data[0] & 32)
         conf->timestamp_before_max_ms = conf->timestamp_after_max_ms = NOW_MS;
     const struct validate_opts opts = {.conf = conf,
@@ -67,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct slice in = slice_of_str(arena_str(&a, (struct str){(const char *)data + 1, size - 1}));
     fix_checksums(in);
     if (validate_leader(in, &opts, &a, &out) == 0)
-        check_accepted(&out.set);
+        check_accepted(&out.set, conf->record_version);
     topic_conf_unref(conf);
     return 0;
 }

@@ -29,6 +29,8 @@ final class KafkaLeader {
     long after = Long.MAX_VALUE;
     int maxMessageBytes = 1 << 20;
     boolean coordinator;
+    byte format = 2;
+    boolean allowsZstd = true;
 
     int code;
     String text;
@@ -99,9 +101,9 @@ final class KafkaLeader {
         CompressionType target = compression < 0 ? source : CompressionType.forId(compression);
         PrimitiveRef.LongRef offset = PrimitiveRef.ofLong(firstOffset);
         LogValidator.ValidationResult result = new LogValidator(MemoryRecords.readableRecords(valid),
-            new TopicPartition("t", 0), TIME, source, Compression.of(target).build(), compacted, (byte) 2,
+            new TopicPartition("t", 0), TIME, source, Compression.of(target).build(), compacted, format,
             appendTime ? TimestampType.LOG_APPEND_TIME : TimestampType.CREATE_TIME, before, after, leaderEpoch,
-            coordinator ? AppendOrigin.COORDINATOR : AppendOrigin.CLIENT, MetadataVersion.IBP_3_9_IV0)
+            coordinator ? AppendOrigin.COORDINATOR : AppendOrigin.CLIENT, allowsZstd ? MetadataVersion.IBP_3_9_IV0 : MetadataVersion.IBP_2_0_IV1)
             .validateMessagesAndAssignOffsets(offset, NO_METRICS, BufferSupplier.NO_CACHING);
         if (result.messageSizeMaybeChanged) {
             for (MutableRecordBatch batch : result.validatedRecords.batches()) {
@@ -113,6 +115,7 @@ final class KafkaLeader {
         ByteBuffer out = result.validatedRecords.buffer().duplicate();
         bytes = new byte[out.remaining()];
         out.get(bytes);
-        text = (offset.value - 1) + " " + result.maxTimestampMs;
+        /* Without timestamps in the log, Kafka's is of what came. */
+        text = (offset.value - 1) + " " + (format == 0 ? -1 : result.maxTimestampMs);
     }
 }

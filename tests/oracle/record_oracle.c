@@ -52,6 +52,8 @@ static struct validate_opts read_settings(struct reader *r, struct topic_conf *c
     conf->timestamp_before_max_ms = reader_i64(r);
     conf->timestamp_after_max_ms = reader_i64(r);
     conf->max_message_bytes = reader_i32(r);
+    conf->record_version = reader_i8(r);
+    conf->allows_zstd = reader_i8(r);
     opts.origin = reader_i8(r) ? APPEND_COORDINATOR : APPEND_CLIENT;
     opts.now_ms = reader_i64(r);
     opts.first_offset = reader_i64(r);

@@ -342,3 +342,70 @@ def test_producer_ids_are_of_one_producer_each(cluster, topic):
         with cluster.connect(number) as c:
             ids += [poll("a producer id", lambda its=c: its.init_producer_id()) for _ in range(1100)]
     assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.full
+def test_old_formats(cluster, topic):
+    """Below protocol 3.0 leaders of either kind write a topic's old format, and followers of either have the same.
+
+    There are no leader epochs in them: who comes back cuts at the high watermark."""
+    if not any("protocol.version=2." in option for option in cluster.options):
+        pytest.skip("the protocol is too new")
+    for version, magic in (("0.10.2", 1), ("0.9.0", 0)):
+        name = f"{topic}-{version}"
+        # The times of the records are 0.
+        create(cluster, name, "--config", f"message.format.version={version}", "--config", "retention.ms=-1")
+        sent = send_everywhere(cluster, name)
+        for impl in (KAFKA, KLAMM):
+            lead_as_spread(cluster, name)
+            victim = cluster.of(impl)[-1]
+            cluster.run("kill", victim)
+            cluster.wait_unregistered(victim)
+            cluster.view_without(name, victim)
+            sent += send_everywhere(cluster, name)
+            cluster.start(victim)
+            cluster.wait_whole()
+            cluster.wait_in_sync(name)
+            sent += send_everywhere(cluster, name)
+        found = 0
+        for partition in SPREAD:
+            contents = poll(f"the replicas of {name}-{partition} should be the same bytes",
+                            lambda p=partition, t=name: same_bytes(cluster, t, p))
+            magics = magics_in(contents)
+            assert set(magics) == {magic}, magics
+            found += len(magics)
+        assert found == sent
+        for number in cluster.numbers:
+            folder = os.path.join(cluster.dir, f"broker-{number}", f"{name}-0")
+            assert "leader-epoch-checkpoint" not in os.listdir(folder), (number, os.listdir(folder))
+
+
+def send_everywhere(cluster, topic, count=5):
+    """Some records to the leader of each partition, whoever it is then; how many."""
+    def sent(partition, value):
+        leader = cluster.view(topic)[2][partition][0]
+        if leader < 0:
+            return False
+        with cluster.connect(leader) as c:
+            c.send_produce(topic, partition, value)
+            code = c.produce_answer()[0]
+        assert code in (0, 5, 6, 19), code  # a leader that is none, and too few in sync: again
+        return code == 0
+    for partition in SPREAD:
+        for i in range(count):
+            poll(f"{topic}-{partition} should take a record", lambda p=partition, v=b"%d" % i: sent(p, v))
+    return count * len(SPREAD)
+
+
+def same_bytes(cluster, topic, partition):
+    contents = [replica_bytes(cluster, n, topic, partition) for n in cluster.numbers]
+    return all(c == contents[0] for c in contents) and contents[0]
+
+
+def magics_in(content):
+    """Of each batch, or message."""
+    out, at = [], 0
+    while at < len(content):
+        out.append(content[at + 16])
+        at += 12 + int.from_bytes(content[at + 8:at + 12], "big")
+    return out

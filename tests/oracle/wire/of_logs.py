@@ -1,6 +1,6 @@
 """of_logs - scenarios of logs: formats, sequences, epochs, offsets, fetch sessions"""
 
-from batches import T0, message, wrapper
+from batches import T0, Batch, message, record, wrapper
 from talk import batch, scenario
 
 
@@ -14,12 +14,12 @@ def read(talk, topic, *offsets):
             talk.list_offsets(v, topic, timestamp, max_num_offsets=3)
 
 
-def old_sets():
+def old_sets(codecs=(1, 2, 3)):
     """(format, message set)"""
     for magic in (0, 1):
         plain = [message(magic, i, b"k%d" % i, b"v", timestamp=T0 + i) for i in range(3)]
         yield magic, b"".join(plain)
-        for codec in (1, 2, 3):
+        for codec in codecs:
             yield magic, wrapper(magic, plain, codec)
 
 
@@ -36,6 +36,61 @@ def old_formats(talk):
             read(talk, topic, 0, 4, 20)
     talk.produce(3, "old", message(1, 0, b"k", b"v"))
     talk.produce(2, "old", batch("v"))
+
+
+def send_in_every_format(talk, topic, codecs):
+    for v in (0, 2):
+        for magic, data in old_sets(codecs[1:4]):
+            talk.produce(v, topic, data)
+    for codec in codecs:
+        talk.produce(7, topic, batch("a", "b", "c", codec=codec))
+    headers = Batch([record(0, 0, b"k", b"v", ((b"h", b"1"),))]).bytes()
+    for data in (headers, batch("a", producer_id=7, producer_epoch=0, sequence=0), batch("a", crc_flip=1), batch("x" * 300),
+                 batch("a" * 80, "b" * 80, "c" * 80)):
+        talk.produce(9, topic, data)
+    talk.produce(2, topic, message(0, 0, b"k", b"x" * 300) + message(0, 1, b"k", b"v"))
+
+
+@scenario
+def topics_of_old_formats(talk):
+    """Where the protocol is below 3.0 a topic's format counts; elsewhere it shows that it does not."""
+    formats = (("0.9.0", {}), ("0.10.2", {}), ("0.9.0", {"message_timestamp_type": "LogAppendTime"}),
+               ("0.10.0", {"message_timestamp_type": "LogAppendTime"}), ("0.10.1", {"compression_type": "gzip"}),
+               ("0.9.0", {"compression_type": "lz4", "cleanup_policy": "compact"}), ("0.10.0", {"max_message_bytes": "200"}),
+               ("0.10.0", {"message_downconversion_enable": "false"}))
+    for i, (version, settings) in enumerate(formats if talk.judge.options.ibp else formats[:1]):
+        topic = f"of-{i}"
+        talk.topic(topic, message_format_version=version, **settings)
+        # What is packed anew with the time of the broker has a size of its own each time.
+        has_own_size = "message_timestamp_type" in settings and version != "0.9.0"
+        send_in_every_format(talk, topic, [0] if has_own_size else [0, 1, 2, 3, 4])
+        if settings.get("compression_type") != "lz4":  # the same records in other bytes
+            read(talk, topic, 0, 4, 20)
+        for v in talk.versions("OffsetForLeaderEpoch"):
+            talk("OffsetForLeaderEpoch", v, {"replica_id": -1, "topics": [{"topic": topic, "partitions": [
+                {"partition": 0, "current_leader_epoch": -1, "leader_epoch": 0}]}]})
+
+
+@scenario
+def a_format_that_changes(talk):
+    if not talk.judge.options.ibp:
+        return
+    talk.topic("changes")
+    ask = {"replica_id": -1, "topics": [{"name": "changes", "partitions": [{"partition_index": 0, "timestamp": T0}]}]}
+    for version, code in (("0.9.0", 43), ("0.10.2", 0), ("0.9.0", 43), ("2.8", 0)):
+        talk.produce(7, "changes", batch("a", "b"))
+        talk("IncrementalAlterConfigs", 1, {"resources": [{"resource_type": 2, "resource_name": "changes", "configs": [
+            {"name": "message.format.version", "config_operation": 0, "value": version}]}]})
+        talk.wait("ListOffsets", 5, ask, lambda a, code=code: a["topics"][0]["partitions"][0]["error_code"] == code)
+        talk.produce(7, "changes", batch("c", "d"))
+        talk.produce(2, "changes", message(1, 0, b"k", b"v"))
+        for v in range(4, 18):
+            talk.fetch(v, "changes", 0)
+        for v in talk.versions("ListOffsets"):
+            for timestamp in (-1, -2, -3, 0, T0 + 1):
+                talk.list_offsets(v, "changes", timestamp, max_num_offsets=3)
+        talk("OffsetForLeaderEpoch", 3, {"replica_id": -1, "topics": [{"topic": "changes", "partitions": [
+            {"partition": 0, "current_leader_epoch": -1, "leader_epoch": 0}]}]})
 
 
 @scenario
@@ -136,18 +191,26 @@ def epochs_and_offsets(talk):
     read(talk, "epochs", 0, 3, 4, 8)
 
 
-@scenario
-def fetch_sizes(talk):
-    talk.topic("sizes", partitions=2)
+def read_in_sizes(talk, topic):
     for partition in (0, 1):
         for n in (10, 500, 50):
-            talk.produce(7, "sizes", batch("x" * n), partition=partition)
+            talk.produce(7, topic, batch("x" * n), partition=partition)
     for v in talk.versions("Fetch"):
-        names = {"topic": "sizes"} if v < 13 else {"topic_id": talk.topic_id("sizes")}
+        names = {"topic": topic} if v < 13 else {"topic_id": talk.topic_id(topic)}
         for most, each in ((0, 0), (1, 1), (100, 100), (1000, 100), (100, 1000), (700, 700), (2000, 600)):
             talk("Fetch", v, {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": most, "isolation_level": v % 2,
                               **({"replica_id": -1} if v < 15 else {}), "topics": [{**names, "partitions": [
                                   {"partition": p, "fetch_offset": p, "partition_max_bytes": each} for p in (1, 0)]}]})
+
+
+@scenario
+def fetch_sizes(talk):
+    talk.topic("sizes", partitions=2)
+    read_in_sizes(talk, "sizes")
+    if talk.judge.options.ibp:
+        for version in ("0.9.0", "0.10.2"):
+            talk.topic(f"sizes-{version}", partitions=2, message_format_version=version)
+            read_in_sizes(talk, f"sizes-{version}")
 
 
 @scenario

@@ -96,7 +96,15 @@ START_TEST(what_kafka_refuses_is_refused_with_a_reason)
     check_refused("broker.id=1\n", "Missing required configuration `zookeeper.connect`");
     check_refused(BASE "num.io.threads=0\n", "Value must be at least 1 (line 3)");
     check_refused(BASE "log.retention.ms=0\n", "must be unlimited (-1)");
-    check_refused(BASE "inter.broker.protocol.version=9.9\n", "is not a valid version");
+    check_refused(BASE "inter.broker.protocol.version=9.9\n",
+                  "Invalid value 9.9 for configuration inter.broker.protocol.version: Version 9.9 "
+                  "is not a valid version");
+    check_refused(BASE "log.message.format.version=x\n", "Version x is not a valid version");
+    check_refused(BASE "inter.broker.protocol.version=0.10.2\n",
+                  "log.message.format.version 3.0-IV1 can only be used when "
+                  "inter.broker.protocol.version is set to version 0.11.0 or higher");
+    check_refused(BASE "inter.broker.protocol.version=0.9.0\nlog.message.format.version=0.10.2\n",
+                  "is set to version 0.10.0 or higher");
     check_refused("broker.id=1001\nzookeeper.connect=z:1\n", "reserved.broker.max.id");
     check_refused(BASE "log.dirs=\n", "At least one log directory");
     check_refused(BASE "replica.fetch.wait.max.ms=40000\n", "replica.socket.timeout.ms");

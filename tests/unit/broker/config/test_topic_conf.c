@@ -102,6 +102,57 @@ START_TEST(levels_of_gzip_are_1_to_9_or_the_default)
 }
 END_TEST
 
+/* topics NULL: the topic has no setting of its own. */
+static int record_version(const char *more, const char *topics)
+{
+    struct broker_conf *b = broker(more);
+    CLEANUP(strbuf_deinit) struct strbuf why = {0};
+    const struct topic_override o = {STR("message.format.version"), str_of(topics)};
+    struct topic_conf *c = NULL;
+
+    ck_assert_int_eq(topic_conf_build(b, &o, topics ? 1 : 0, &c, &why), 0);
+    int version = c->record_version;
+    topic_conf_unref(c);
+    broker_conf_free(b);
+    return version;
+}
+
+START_TEST(zstd_is_for_protocols_that_know_it)
+{
+    struct broker_conf *before = broker("inter.broker.protocol.version=2.0\n");
+    struct broker_conf *since = broker("inter.broker.protocol.version=2.1-IV0\n");
+
+    ck_assert(!before->topic_defaults->allows_zstd);
+    ck_assert(since->topic_defaults->allows_zstd);
+    broker_conf_free(before);
+    broker_conf_free(since);
+}
+END_TEST
+
+START_TEST(the_record_format_is_the_topics_below_protocol_3_0)
+{
+    static const char old[] = "inter.broker.protocol.version=2.8\n";
+    static const char by_broker[] =
+        "inter.broker.protocol.version=2.8\nlog.message.format.version=0.9.0\n";
+    static const char oldest[] =
+        "inter.broker.protocol.version=0.10.0\nlog.message.format.version=0.9.0\n";
+
+    ck_assert_int_eq(record_version("", "0.9.0"), 2);
+    ck_assert_int_eq(record_version("log.message.format.version=0.9.0\n", NULL), 2);
+    ck_assert_int_eq(record_version("inter.broker.protocol.version=3.0-IV0\n", "0.9.0"), 0);
+    ck_assert_int_eq(record_version(old, NULL), 2);
+    ck_assert_int_eq(record_version(old, "0.9.0"), 0);
+    ck_assert_int_eq(record_version(old, "0.10.2"), 1);
+    ck_assert_int_eq(record_version(old, "0.11.0"), 2);
+    ck_assert_int_eq(record_version(by_broker, NULL), 0);
+    ck_assert_int_eq(record_version(by_broker, "0.10.0"), 1);
+    /* Above the protocol: the broker's own counts. */
+    ck_assert_int_eq(record_version(oldest, "2.0"), 0);
+    ck_assert_int_eq(record_version(oldest, "0.10.0-IV0"), 1);
+}
+END_TEST
+
 TEST_MAIN("broker/config/topic_conf", overrides_stand_above_the_brokers_defaults,
+          the_record_format_is_the_topics_below_protocol_3_0, zstd_is_for_protocols_that_know_it,
           settings_tell_where_they_come_from, refusals_use_the_words_of_kafka,
           levels_of_gzip_are_1_to_9_or_the_default)

@@ -107,6 +107,25 @@ START_TEST(times_are_found_below_the_watermark_only)
 }
 END_TEST
 
+START_TEST(a_log_of_format_0_knows_its_ends_and_no_times)
+{
+    begin();
+    struct log *log = log_manager_get(node.logs, STR("t"), 0);
+    struct topic_conf *conf = topic_conf_new();
+    conf->record_version = 0;
+    log_set_conf(log, conf);
+    ck_assert_int_eq(find(OFFSETS_LATEST, -1, 0), 3);
+    ck_assert_int_eq(find(OFFSETS_EARLIEST, -1, 0), 0);
+    ck_assert_int_eq(find(OFFSETS_EARLIEST_LOCAL, -1, 0), 0);
+    ck_assert_int_eq(find(OFFSETS_MAX_TIMESTAMP, -1, UNSUPPORTED_FOR_MESSAGE_FORMAT), -1);
+    ck_assert_int_eq(find(1700000000000, -1, UNSUPPORTED_FOR_MESSAGE_FORMAT), -1);
+    ck_assert_int_eq(find(OFFSETS_LATEST_TIERED, -1, UNSUPPORTED_FOR_MESSAGE_FORMAT), -1);
+    topic_conf_unref(conf);
+    log_put(log);
+    end();
+}
+END_TEST
+
 START_TEST(fresh_leader_does_not_know_its_end_yet)
 {
     struct timestamp_offset found;
@@ -199,6 +218,6 @@ START_TEST(versions_know_their_timestamps)
 END_TEST
 
 TEST_MAIN("broker/replica/offsets", ends_depend_on_who_asks,
-          times_are_found_below_the_watermark_only, fresh_leader_does_not_know_its_end_yet,
-          epochs_and_roles_are_checked, end_of_an_epoch, old_list_is_bounded_by_the_watermark,
-          versions_know_their_timestamps)
+          times_are_found_below_the_watermark_only, a_log_of_format_0_knows_its_ends_and_no_times,
+          fresh_leader_does_not_know_its_end_yet, epochs_and_roles_are_checked, end_of_an_epoch,
+          old_list_is_bounded_by_the_watermark, versions_know_their_timestamps)

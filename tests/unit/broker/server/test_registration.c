@@ -36,7 +36,8 @@ static struct broker_conf *load(const char *advertised)
                 "advertised.listeners=%s\n",
                 advertised);
     if (b.ibp)
-        strbuf_addf(&text, "inter.broker.protocol.version=%s\n", b.ibp);
+        strbuf_addf(&text, "inter.broker.protocol.version=%s\nlog.message.format.version=%s\n",
+                    b.ibp, b.ibp);
     ck_assert_int_eq(props_parse(&props, strbuf_str(&text), &line), 0);
     ck_assert_int_eq(broker_conf_from_props(&props, &c, &why), 0);
     return c;

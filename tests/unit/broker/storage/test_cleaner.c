@@ -354,12 +354,19 @@ END_TEST
 
 static _Atomic bool is_over;
 
+/* Of each key what was its last record when a reading began, or a later one, is found in it,
+ * whatever is cleaned meanwhile. */
 static void read_on(void *arg)
 {
     int64_t last[KEYS];
 
-    while (!atomic_load(&is_over))
+    while (!atomic_load(&is_over)) {
+        int64_t end = log_end_offset(arg);
+
         read_all(arg, last);
+        for (int i = 0; i < KEYS && end >= KEYS; i++)
+            ck_assert_int_ge(last[i], end - KEYS);
+    }
 }
 
 static bool is_clean(struct log *log)
@@ -412,6 +419,7 @@ START_TEST(appends_reads_and_settings_go_on_while_threads_clean)
         for (int i = 0; i < LOGS; i++) {
             fill(logs[i], 200);
             log_rest(logs[i], INT64_MAX);
+            check_last(logs[i], (int)log_end_offset(logs[i]));
         }
         change_settings(round);
     }

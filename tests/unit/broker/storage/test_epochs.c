@@ -193,7 +193,30 @@ START_TEST(both_columns_always_increase)
 }
 END_TEST
 
+START_TEST(while_none_are_kept_there_is_no_file_and_nothing_is_assigned)
+{
+    CLEANUP(free_p) char *path = xasprintf("%s/leader-epoch-checkpoint", test_tmpdir());
+    CLEANUP(free_epochs_p) struct epochs *e = fresh();
+
+    ck_assert_int_eq(epochs_assign(e, 3, 10), 0);
+    ck_assert_int_eq(epochs_keep(e, true), 0);
+    ck_assert_int_eq(epochs_latest(e), 3);
+    ck_assert_int_eq(epochs_keep(e, false), 0);
+    ck_assert_int_eq(epochs_latest(e), -1);
+    ck_assert_int_eq(epochs_assign(e, 4, 20), 0);
+    epochs_assign_unflushed(e, 5, 30);
+    ck_assert_int_eq(epochs_flush(e), 0);
+    ck_assert_int_eq(epochs_latest(e), -1);
+    ck_assert(!fs_exists(path));
+    ck_assert_int_eq(epochs_keep(e, true), 0);
+    ck_assert_int_eq(epochs_latest(e), -1);
+    ck_assert_int_eq(epochs_assign(e, 6, 40), 0);
+    check_file("0\n1\n6 40\n");
+}
+END_TEST
+
 TEST_MAIN("broker/storage/epochs", an_assignment_is_on_disk_at_once,
           a_new_entry_replaces_what_contradicts_it, truncation_from_the_end_drops_what_starts_there,
           truncation_from_the_start_keeps_the_epoch_that_reaches_over_it,
-          the_end_offset_of_an_epoch, a_malformed_file_is_refused, both_columns_always_increase)
+          the_end_offset_of_an_epoch, while_none_are_kept_there_is_no_file_and_nothing_is_assigned,
+          a_malformed_file_is_refused, both_columns_always_increase)

@@ -69,6 +69,49 @@ START_TEST(sets_of_many_batches_can_be_read)
 }
 END_TEST
 
+/* Of both indexes, once the segment is sealed. */
+static void index_sizes(struct log_bench *log, uint64_t ret[2])
+{
+    log_bench_restart(log);
+    ret[0] = log_bench_file_size(log, 0, SEGMENT_INDEX);
+    ret[1] = log_bench_file_size(log, 0, SEGMENT_TIMEINDEX);
+}
+
+START_TEST(the_batches_of_a_set_are_indexed_as_if_each_came_alone)
+{
+    uint64_t alone[2], at_once[2];
+
+    setup();
+    log_bench_open(&b, true);
+    for (int i = 0; i < 50; i++)
+        log_bench_append(&b, 3);
+    index_sizes(&b, alone);
+    ck_assert_int_eq(log_truncate_fully(b.log, 0), 0);
+    log_bench_follow(&b, 50, 3);
+    index_sizes(&b, at_once);
+    ck_assert_uint_gt(alone[0], 5 * 8);
+    ck_assert_uint_eq(at_once[0], alone[0]);
+    ck_assert_uint_eq(at_once[1], alone[1]);
+    log_bench_check(&b, 0, 150);
+    log_bench_check_from(&b, 0, 300);
+    log_bench_deinit(&b);
+}
+END_TEST
+
+START_TEST(a_set_of_more_batches_than_its_index_has_room_for_is_found)
+{
+    setup();
+    b.conf->segment_index_bytes = 64;
+    log_bench_open(&b, true);
+    log_bench_follow(&b, 100, 3);
+    ck_assert_int_eq(log_bench_files(&b, ".log"), 1);
+    log_bench_check(&b, 0, 300);
+    log_bench_restart(&b);
+    log_bench_check(&b, 0, 300);
+    log_bench_deinit(&b);
+}
+END_TEST
+
 START_TEST(files_survive_a_clean_stop)
 {
     setup();
@@ -388,9 +431,101 @@ START_TEST(a_closed_log_takes_nothing_more)
 }
 END_TEST
 
+static void set_format(int8_t version)
+{
+    struct topic_conf *conf = topic_conf_copy(b.conf);
+
+    conf->record_version = version;
+    log_set_conf(b.log, conf);
+    topic_conf_unref(conf);
+}
+
+static bool has_epoch_file(void)
+{
+    CLEANUP(free_p) char *path = xasprintf("%s/leader-epoch-checkpoint", b.path);
+
+    return fs_exists(path);
+}
+
+START_TEST(a_log_of_an_old_format_has_its_records_and_no_epochs)
+{
+    int32_t epoch;
+    int64_t offset;
+
+    setup();
+    b.conf->record_version = 1;
+    b.epoch = 3;
+    log_bench_open(&b, true);
+    ck_assert_int_eq(log_record_version(b.log), 1);
+    ck_assert_int_eq(log_start_epoch(b.log, 3), 0);
+    for (int i = 1; i <= 20; i++)
+        log_bench_append(&b, i);
+    log_bench_check(&b, 0, 210);
+    log_bench_check_from(&b, 7, 300);
+    ck_assert_int_eq(log_latest_epoch(b.log), -1);
+    log_end_offset_for_epoch(b.log, 3, &epoch, &offset);
+    ck_assert_int_eq(epoch, -1);
+    ck_assert_int_eq(offset, -1);
+    ck_assert_int_eq(log_flush(b.log), 0);
+    ck_assert(!has_epoch_file());
+    log_bench_restart(&b);
+    log_bench_check(&b, 0, 210);
+    log_bench_kill(&b);
+    log_bench_open(&b, false);
+    log_bench_check(&b, 0, 210);
+    ck_assert(!has_epoch_file());
+    log_bench_deinit(&b);
+}
+END_TEST
+
+START_TEST(epochs_go_with_a_new_format_and_begin_anew_after_it)
+{
+    setup();
+    b.epoch = 3;
+    log_bench_open(&b, true);
+    ck_assert_int_eq(log_start_epoch(b.log, 3), 0);
+    log_bench_append(&b, 5);
+    ck_assert_int_eq(log_flush(b.log), 0);
+    ck_assert(has_epoch_file());
+    set_format(1);
+    ck_assert(!has_epoch_file());
+    log_bench_append(&b, 5);
+    ck_assert_int_eq(log_latest_epoch(b.log), -1);
+    /* A follower may be sent batches of format 2 all the same. */
+    log_bench_follow(&b, 2, 3);
+    ck_assert_int_eq(log_latest_epoch(b.log), -1);
+    set_format(2);
+    log_bench_append(&b, 5);
+    ck_assert_int_eq(log_latest_epoch(b.log), 3);
+    ck_assert_int_eq(log_epoch_at(b.log, 20), 3);
+    ck_assert_int_eq(log_epoch_at(b.log, 15), -1);
+    log_bench_check(&b, 0, 21);
+    log_bench_deinit(&b);
+}
+END_TEST
+
+START_TEST(epochs_that_another_format_left_are_dropped_when_a_log_is_opened)
+{
+    setup();
+    b.epoch = 3;
+    log_bench_open(&b, true);
+    log_bench_append(&b, 5);
+    ck_assert_int_eq(log_close(b.log), 0);
+    log_bench_kill(&b);
+    ck_assert(has_epoch_file());
+    b.conf->record_version = 0;
+    log_bench_open(&b, true);
+    ck_assert_int_eq(log_latest_epoch(b.log), -1);
+    ck_assert(!has_epoch_file());
+    log_bench_check(&b, 0, 5);
+    log_bench_deinit(&b);
+}
+END_TEST
+
 TEST_MAIN("broker/storage/log", a_new_log_is_empty, what_is_appended_can_be_read,
-          sets_of_many_batches_can_be_read, files_survive_a_clean_stop, full_segments_are_rolled,
-          a_segment_is_rolled_by_the_time_of_its_records,
+          sets_of_many_batches_can_be_read, the_batches_of_a_set_are_indexed_as_if_each_came_alone,
+          a_set_of_more_batches_than_its_index_has_room_for_is_found, files_survive_a_clean_stop,
+          full_segments_are_rolled, a_segment_is_rolled_by_the_time_of_its_records,
           a_segment_is_rolled_when_its_index_is_full, an_offset_too_far_from_the_base_rolls,
           nothing_above_the_upper_offset_is_returned,
           the_first_batch_comes_whole_or_is_said_to_be_cut,
@@ -398,4 +533,7 @@ TEST_MAIN("broker/storage/log", a_new_log_is_empty, what_is_appended_can_be_read
           a_follower_refuses_what_starts_below_its_end, an_empty_log_may_begin_inside_of_a_batch,
           a_set_larger_than_a_segment_is_refused, a_follower_takes_what_larger_segments_held,
           the_topic_id_is_kept, a_malformed_topic_id_counts_as_unknown,
-          epochs_are_those_of_the_batches, a_rested_log_goes_on, a_closed_log_takes_nothing_more)
+          epochs_are_those_of_the_batches, a_log_of_an_old_format_has_its_records_and_no_epochs,
+          epochs_go_with_a_new_format_and_begin_anew_after_it,
+          epochs_that_another_format_left_are_dropped_when_a_log_is_opened, a_rested_log_goes_on,
+          a_closed_log_takes_nothing_more)

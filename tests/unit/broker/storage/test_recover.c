@@ -6,6 +6,7 @@
 #include "common/base/fault.h"
 #include "common/base/mem.h"
 #include "common/base/say.h"
+#include "common/record/legacy.h"
 #include "tests/support/log_bench.h"
 #include "tests/support/random_msg.h"
 #include "tests/support/test_main.h"
@@ -284,6 +285,33 @@ START_TEST(a_malformed_epoch_file_is_made_again_from_the_batches)
 }
 END_TEST
 
+/* As it was where the batch came in: the file had the epochs of before. */
+START_TEST(a_batch_of_an_old_format_ends_the_epochs_in_recovery_too)
+{
+    CLEANUP(arena_deinit) struct arena a = {0};
+    CLEANUP(strbuf_deinit) struct strbuf old = {0};
+    struct log_append out;
+
+    setup();
+    b.epoch = 2;
+    log_bench_open(&b, true);
+    ck_assert_int_eq(log_start_epoch(b.log, 2), 0);
+    write_batches(1);
+    ck_assert_int_eq(log_flush(b.log), 0);
+    struct slice one = log_bench_batch(&b, 5, 1, &a);
+    const struct batch new = {one.p, (uint32_t)one.len, 2};
+    const struct down_convert_opts to = {.magic = 1, .max_unpacked = 1 << 20};
+    ck_assert_int_eq(down_convert_batch(&new, &to, &old), 0);
+    ck_assert_int_eq(log_append_follower(b.log, slice_of_str(strbuf_str(&old)), &out), 0);
+    ck_assert_int_eq(log_latest_epoch(b.log), -1);
+    b.recovery_point = 5;
+    reopen();
+    log_bench_check(&b, 0, 6);
+    ck_assert_int_eq(log_latest_epoch(b.log), -1);
+    log_bench_deinit(&b);
+}
+END_TEST
+
 START_TEST(recovered_indexes_follow_the_rules)
 {
     struct offset_entry last = {0, 0};
@@ -522,7 +550,8 @@ TEST_MAIN("broker/storage/recover", a_killed_log_comes_back_whole, a_torn_batch_
           a_clean_stop_with_a_damaged_end_is_recovered,
           an_end_below_the_checkpointed_start_begins_again_there, leftovers_are_removed,
           a_finished_swap_is_put_in_place_and_an_unfinished_one_forgotten,
-          a_malformed_epoch_file_is_made_again_from_the_batches, recovered_indexes_follow_the_rules,
-          a_failed_append_leaves_no_trace, a_failed_flush_does_not_move_the_recovery_point,
-          a_crash_in_a_write_loses_nothing, a_crash_between_writes_loses_nothing,
-          a_failure_at_any_step_loses_nothing)
+          a_malformed_epoch_file_is_made_again_from_the_batches,
+          a_batch_of_an_old_format_ends_the_epochs_in_recovery_too,
+          recovered_indexes_follow_the_rules, a_failed_append_leaves_no_trace,
+          a_failed_flush_does_not_move_the_recovery_point, a_crash_in_a_write_loses_nothing,
+          a_crash_between_writes_loses_nothing, a_failure_at_any_step_loses_nothing)

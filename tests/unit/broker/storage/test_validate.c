@@ -105,7 +105,6 @@ START_TEST(a_plain_batch_is_stamped_where_it_lies)
     ck_assert(batch_is_valid(&got));
     ck_assert_int_eq(b.out.set.first_offset, FIRST_OFFSET);
     ck_assert_int_eq(b.out.set.last_offset, FIRST_OFFSET + 4);
-    ck_assert_int_eq(b.out.set.offset_of_max_timestamp, FIRST_OFFSET + 4);
     ck_assert_int_eq(b.out.set.max_timestamp, batch_max_timestamp(&got));
     ck_assert_int_eq(b.out.set.record_count, 5);
     ck_assert_int_eq(b.out.append_time_ms, -1);
@@ -552,6 +551,148 @@ START_TEST(old_wrappers_become_one_new_batch_of_their_codec)
 }
 END_TEST
 
+/* Messages of that format, or a wrapper, with the offsets and times that were given. */
+static void check_old(const struct bench *b, enum compression codec, int64_t timestamp)
+{
+    struct slice rest = b->out.set.bytes;
+    int8_t magic = b->conf->record_version;
+    struct batch got;
+    int n = 0;
+
+    while (batch_next(&rest, &got) == 1) {
+        CLEANUP(record_iter_deinit) struct record_iter it = {0};
+        struct record rec;
+
+        ck_assert_int_eq(got.magic, magic);
+        ck_assert(batch_is_valid(&got));
+        ck_assert_int_eq(batch_codec(&got), codec);
+        ck_assert_int_eq(record_iter_init(&it, &got, RECORD_UNPACK_MAX), 0);
+        for (; record_iter_next(&it, &rec) == 1; n++) {
+            ck_assert_int_eq(rec.offset, FIRST_OFFSET + n);
+            ck_assert_int_eq(rec.timestamp, magic == 0  ? NO_TIMESTAMP
+                                            : timestamp ? timestamp
+                                                        : now_ms + n);
+            ck_assert(slice_eq(rec.key, slice_of("k", 1)) && slice_eq(rec.value, slice_of("v", 1)));
+        }
+    }
+    ck_assert_int_eq(n, 3);
+    ck_assert_int_eq(b->out.set.first_offset, FIRST_OFFSET);
+    ck_assert_int_eq(b->out.set.last_offset, FIRST_OFFSET + 2);
+    ck_assert_int_eq(b->out.set.record_count, 3);
+    ck_assert_int_eq(b->out.set.last_leader_epoch, NO_LEADER_EPOCH);
+    ck_assert_int_eq(b->out.set.max_timestamp, magic == 0  ? NO_TIMESTAMP
+                                               : timestamp ? timestamp
+                                                           : now_ms + 2);
+}
+
+static struct slice three_of(struct bench *b, int8_t magic, enum compression codec)
+{
+    CLEANUP(strbuf_deinit) struct strbuf set = {0}, out = {0};
+    CLEANUP(batch_builder_deinit) struct batch_builder bb;
+    struct batch_opts opts = BATCH_OPTS_PLAIN;
+
+    opts.codec = codec;
+    batch_builder_init(&bb, &opts);
+    for (int i = 0; magic == 2 && i < 3; i++)
+        batch_builder_add(&bb, &(struct record){.offset = i,
+                                                .timestamp = now_ms + i,
+                                                .key = slice_of("k", 1),
+                                                .value = slice_of("v", 1)});
+    if (magic == 2)
+        ck_assert_int_eq(batch_builder_finish(&bb, &out), 0);
+    else
+        add_messages(codec ? &set : &out, magic, 3);
+    if (set.len)
+        add_wrapper(&out, magic, codec, slice_of_str(strbuf_str(&set)));
+    return slice_of_str(arena_str(&b->a, strbuf_str(&out)));
+}
+
+START_TEST(a_topic_of_an_old_format_gets_it_from_every_format_and_codec)
+{
+    for (int8_t to = 0; to <= 1; to++)
+        for (int8_t from = to; from <= 2; from++)
+            for (int codec = 0; codec < COMPRESSION_ZSTD; codec++) {
+                CLEANUP(bench_deinit) struct bench b;
+
+                bench_init(&b);
+                b.conf->record_version = to;
+                struct slice in = three_of(&b, from, (enum compression)codec);
+                ck_assert_int_eq(validate(&b, in), 0);
+                check_old(&b, (enum compression)codec, 0);
+                /* A wrapper of v0 has the offsets of the log inside. */
+                ck_assert_int_eq(b.out.set.bytes.p == in.p, from == to && (to == 1 || codec == 0));
+            }
+}
+END_TEST
+
+START_TEST(times_of_old_messages)
+{
+    CLEANUP(bench_deinit) struct bench b;
+
+    bench_init(&b);
+    b.conf->record_version = 1;
+    ck_assert_int_eq(validate(&b, three_of(&b, 0, COMPRESSION_NONE)), 0);
+    check_old(&b, COMPRESSION_NONE, NO_TIMESTAMP);
+    b.conf->timestamp_type = TIMESTAMP_LOG_APPEND_TIME;
+    for (int8_t from = 0; from <= 2; from++)
+        for (int codec = 0; codec < COMPRESSION_ZSTD; codec++) {
+            ck_assert_int_eq(validate(&b, three_of(&b, from, (enum compression)codec)), 0);
+            struct slice rest = b.out.set.bytes;
+            struct batch first;
+            ck_assert_int_eq(batch_next(&rest, &first), 1);
+            ck_assert_int_eq(batch_timestamp_type(&first), TIMESTAMP_LOG_APPEND_TIME);
+            check_old(&b, (enum compression)codec, now_ms);
+            ck_assert_int_eq(b.out.append_time_ms, now_ms);
+        }
+}
+END_TEST
+
+START_TEST(an_old_format_has_no_place_for_producers_headers_and_zstd)
+{
+    CLEANUP(bench_deinit) struct bench b;
+    CLEANUP(batch_builder_deinit) struct batch_builder bb;
+    CLEANUP(strbuf_deinit) struct strbuf headers = {0}, out = {0};
+    struct batch_opts opts = BATCH_OPTS_PLAIN;
+
+    bench_init(&b);
+    b.conf->record_version = 1;
+    ck_assert_int_eq(validate(&b, three_of(&b, 2, COMPRESSION_ZSTD)), -EPROTO);
+    b.conf->allows_zstd = false;
+    ck_assert_int_eq(validate(&b, three_of(&b, 2, COMPRESSION_ZSTD)), UNSUPPORTED_COMPRESSION_TYPE);
+    record_header_add(&headers, STR("h"), slice_of("x", 1));
+    batch_builder_init(&bb, &opts);
+    batch_builder_add(&bb, &(struct record){.timestamp = now_ms,
+                                            .headers = slice_of_str(strbuf_str(&headers)),
+                                            .header_count = 1});
+    ck_assert_int_eq(batch_builder_finish(&bb, &out), 0);
+    ck_assert_int_eq(validate(&b, slice_of_str(strbuf_str(&out))), -EPROTO);
+    opts.producer_id = 5;
+    opts.producer_epoch = 0;
+    opts.base_sequence = 0;
+    ck_assert_int_eq(validate(&b, batch_at(&b, &opts, now_ms)), UNSUPPORTED_FOR_MESSAGE_FORMAT);
+    b.origin = APPEND_COORDINATOR;
+    ck_assert_int_eq(validate(&b, batch_at(&b, &opts, now_ms)), UNSUPPORTED_FOR_MESSAGE_FORMAT);
+}
+END_TEST
+
+START_TEST(each_old_message_has_a_size_of_its_own)
+{
+    CLEANUP(bench_deinit) struct bench b;
+
+    bench_init(&b);
+    b.conf->record_version = 1;
+    b.conf->max_message_bytes = 40;
+    ck_assert_int_eq(validate(&b, three_of(&b, 1, COMPRESSION_NONE)), 0);
+    ck_assert_int_eq(validate(&b, three_of(&b, 0, COMPRESSION_NONE)), 0);
+    ck_assert_int_eq(validate(&b, three_of(&b, 2, COMPRESSION_NONE)), MESSAGE_TOO_LARGE);
+    b.origin = APPEND_COORDINATOR;
+    ck_assert_int_eq(validate(&b, three_of(&b, 2, COMPRESSION_NONE)), 0);
+    b.conf->max_message_bytes = 35;
+    ck_assert_int_eq(validate(&b, three_of(&b, 2, COMPRESSION_NONE)), MESSAGE_TOO_LARGE);
+    ck_assert_int_eq(validate(&b, three_of(&b, 0, COMPRESSION_NONE)), MESSAGE_TOO_LARGE);
+}
+END_TEST
+
 START_TEST(old_sets_that_are_broken_inside)
 {
     CLEANUP(bench_deinit) struct bench b;
@@ -594,7 +735,6 @@ START_TEST(a_followers_set_is_described)
     ck_assert_int_eq(set.last_offset, 102);
     ck_assert_int_eq(set.last_leader_epoch, 7);
     ck_assert_int_eq(set.max_timestamp, 1700000001000);
-    ck_assert_int_eq(set.offset_of_max_timestamp, 102);
     ck_assert_int_eq(set.batch_count, 2);
     ck_assert_int_eq(set.record_count, 3);
     ck_assert(set.is_increasing);
@@ -618,5 +758,7 @@ TEST_MAIN("broker/storage/validate", a_plain_batch_is_stamped_where_it_lies,
           codecs_that_are_none_and_payloads_that_do_not_unpack,
           another_codec_rebuilds_and_keeps_the_producer, a_rebuilt_batch_must_fit_too,
           compressed_offsets_with_gaps_are_rebuilt, old_messages_become_one_new_batch,
-          old_wrappers_become_one_new_batch_of_their_codec, old_sets_that_are_broken_inside,
-          a_followers_set_is_described)
+          a_topic_of_an_old_format_gets_it_from_every_format_and_codec, times_of_old_messages,
+          an_old_format_has_no_place_for_producers_headers_and_zstd,
+          each_old_message_has_a_size_of_its_own, old_wrappers_become_one_new_batch_of_their_codec,
+          old_sets_that_are_broken_inside, a_followers_set_is_described)

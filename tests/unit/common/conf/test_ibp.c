@@ -41,5 +41,21 @@ START_TEST(an_unknown_version_is_refused)
 }
 END_TEST
 
+START_TEST(versions_have_a_record_format)
+{
+    ck_assert_int_eq(ibp_record_version(parsed("0.8.2")), 0);
+    ck_assert_int_eq(ibp_record_version(parsed("0.9.0")), 0);
+    ck_assert_int_eq(ibp_record_version(parsed("0.10.0-IV0")), 1);
+    ck_assert_int_eq(ibp_record_version(parsed("0.10.2")), 1);
+    ck_assert_int_eq(ibp_record_version(parsed("0.11.0-IV0")), 2);
+    ck_assert_int_eq(ibp_record_version(parsed("3.9")), 2);
+    for (int8_t v = 0; v <= RECORD_VERSION_NEWEST; v++)
+        ck_assert_int_eq(ibp_record_version(ibp_of_record_version(v)), v);
+    ck_assert(str_eqz(ibp_line(ibp_of_record_version(1)), "0.10.0"));
+    ck_assert(!ibp_ignores_message_format(parsed("3.0-IV0")));
+    ck_assert(ibp_ignores_message_format(parsed("3.0-IV1")));
+}
+END_TEST
+
 TEST_MAIN("common/conf/ibp", full_and_short_names, later_versions_compare_greater,
-          an_unknown_version_is_refused)
+          an_unknown_version_is_refused, versions_have_a_record_format)
