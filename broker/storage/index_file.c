@@ -38,10 +38,12 @@ void index_file_close(struct index_file *x)
 
 int index_file_unseal(struct index_file *x, uint32_t max)
 {
-    int r = file_truncate(x->file, (uint64_t)max * x->entry_size);
+    /* What is there stays, where it was written under larger settings: it is full, then. */
+    uint32_t room = MAX(max, x->count);
+    int r = file_truncate(x->file, (uint64_t)room * x->entry_size);
 
     if (r == 0)
-        x->max = MAX(max, 1u);
+        x->max = MAX(room, 1u);
     return r;
 }
 

@@ -112,6 +112,22 @@ START_TEST(a_set_of_more_batches_than_its_index_has_room_for_is_found)
 }
 END_TEST
 
+START_TEST(an_index_may_hold_more_than_it_has_room_for_now)
+{
+    setup();
+    b.conf->index_interval_bytes = 0;
+    log_bench_open(&b, true);
+    for (int i = 0; i < 50; i++)
+        log_bench_append(&b, 3);
+    b.conf->segment_index_bytes = 64;
+    log_bench_restart(&b);
+    log_bench_append(&b, 3);
+    log_bench_check(&b, 0, 153);
+    ck_assert_int_eq(log_bench_files(&b, ".log"), 2);
+    log_bench_deinit(&b);
+}
+END_TEST
+
 START_TEST(files_survive_a_clean_stop)
 {
     setup();
@@ -524,7 +540,8 @@ END_TEST
 
 TEST_MAIN("broker/storage/log", a_new_log_is_empty, what_is_appended_can_be_read,
           sets_of_many_batches_can_be_read, the_batches_of_a_set_are_indexed_as_if_each_came_alone,
-          a_set_of_more_batches_than_its_index_has_room_for_is_found, files_survive_a_clean_stop,
+          a_set_of_more_batches_than_its_index_has_room_for_is_found,
+          an_index_may_hold_more_than_it_has_room_for_now, files_survive_a_clean_stop,
           full_segments_are_rolled, a_segment_is_rolled_by_the_time_of_its_records,
           a_segment_is_rolled_when_its_index_is_full, an_offset_too_far_from_the_base_rolls,
           nothing_above_the_upper_offset_is_returned,
