@@ -118,6 +118,8 @@ static int build_old(const struct validation *v, struct strbuf *out)
     if (v->target == COMPRESSION_ZSTD || batch_producer_id(&v->first) != NO_PRODUCER_ID)
         return -EPROTO;
     legacy_builder_begin(&lb, &opts, level_of(c, v->target));
+    /* A record of 7 bytes is a message of 34: a bomb that may be unpacked would still grow. */
+    lb.set.max = MAX(validation_unpack_max(v), 2 * v->set.bytes.len);
     int r = add_batches(v, &(struct target){.old = &lb, .next_offset = v->opts->first_offset});
     return r == 0 ? legacy_builder_finish(&lb, out) : r;
 }

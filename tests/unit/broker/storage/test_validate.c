@@ -693,6 +693,39 @@ START_TEST(each_old_message_has_a_size_of_its_own)
 }
 END_TEST
 
+/* So many records of nothing, compressed. */
+static struct slice bomb_of(struct bench *b, int32_t count)
+{
+    static const uint8_t record[] = {12, 0, 0, 0, 1, 1, 0};
+    const struct codec lz4 = {COMPRESSION_LZ4, COMPRESSION_LEVEL_DEFAULT, 2};
+    CLEANUP(strbuf_deinit) struct strbuf records = {0}, out = {0};
+    struct batch_opts opts = BATCH_OPTS_PLAIN;
+
+    opts.codec = COMPRESSION_LZ4;
+    strbuf_add(&out, batch_at(b, &opts, now_ms).p, BATCH_V2_HEADER);
+    for (int32_t i = 0; i < count; i++)
+        strbuf_add(&records, record, sizeof record);
+    ck_assert_int_eq(codec_compress(&lz4, slice_of_str(strbuf_str(&records)), &out), 0);
+    be32_write(out.s + 8, (uint32_t)out.len - BATCH_OVERHEAD);
+    be32_write(out.s + 23, (uint32_t)count - 1);
+    be32_write(out.s + 57, (uint32_t)count);
+    batch_write_crc(&(struct batch){(uint8_t *)out.s, (uint32_t)out.len, 2});
+    return slice_of_str(arena_str(&b->a, strbuf_str(&out)));
+}
+
+/* 14 MB of records that come as some kilobytes would be 68 MB of messages. */
+START_TEST(what_a_bomb_becomes_in_an_old_format_is_bounded)
+{
+    CLEANUP(bench_deinit) struct bench b;
+
+    bench_init(&b);
+    b.conf->record_version = 1;
+    b.conf->compression = COMPRESSION_NONE;
+    ck_assert_int_eq(validate(&b, bomb_of(&b, 1000)), 0);
+    ck_assert_int_eq(validate(&b, bomb_of(&b, 2000000)), MESSAGE_TOO_LARGE);
+}
+END_TEST
+
 START_TEST(old_sets_that_are_broken_inside)
 {
     CLEANUP(bench_deinit) struct bench b;
@@ -761,4 +794,5 @@ TEST_MAIN("broker/storage/validate", a_plain_batch_is_stamped_where_it_lies,
           a_topic_of_an_old_format_gets_it_from_every_format_and_codec, times_of_old_messages,
           an_old_format_has_no_place_for_producers_headers_and_zstd,
           each_old_message_has_a_size_of_its_own, old_wrappers_become_one_new_batch_of_their_codec,
-          old_sets_that_are_broken_inside, a_followers_set_is_described)
+          what_a_bomb_becomes_in_an_old_format_is_bounded, old_sets_that_are_broken_inside,
+          a_followers_set_is_described)
