@@ -1,6 +1,6 @@
 #include "controller/context.h"
 
-enum { STATE_MASK = 7, OFFLINE_DIR = 8 };
+enum { STATE_MASK = 7, OFFLINE_DIR = 8, AWAY = 16 };
 
 /* A byte per replica of RS: its state, and whether its directory is offline. */
 static uint8_t *replica_bytes(const struct ctl_partition *p)
@@ -409,31 +409,58 @@ void replica_remove(struct context *x, struct ctl_partition *p, int32_t broker)
     free(old);
 }
 
-bool replica_on_offline_dir(const struct ctl_partition *p, int32_t broker)
+static bool has_flag(const struct ctl_partition *p, int32_t broker, uint8_t flag)
 {
     int at = replica_at(p, broker);
 
-    return at >= 0 && (replica_bytes(p)[at] & OFFLINE_DIR);
+    return at >= 0 && (replica_bytes(p)[at] & flag);
 }
 
-void replica_set_offline_dir(struct ctl_partition *p, int32_t broker, bool is_offline)
+static void set_flag(struct ctl_partition *p, int32_t broker, uint8_t flag, bool is_set)
 {
     int at = replica_at(p, broker);
 
     if (at < 0)
         return;
     uint8_t *byte = &replica_bytes(p)[at];
-    *byte = (uint8_t)(is_offline ? *byte | OFFLINE_DIR : *byte & ~OFFLINE_DIR);
+    *byte = (uint8_t)(is_set ? *byte | flag : *byte & ~flag);
+}
+
+bool replica_on_offline_dir(const struct ctl_partition *p, int32_t broker)
+{
+    return has_flag(p, broker, OFFLINE_DIR);
+}
+
+void replica_set_offline_dir(struct ctl_partition *p, int32_t broker, bool is_offline)
+{
+    set_flag(p, broker, OFFLINE_DIR, is_offline);
+}
+
+bool replica_is_away(const struct ctl_partition *p, int32_t broker)
+{
+    return has_flag(p, broker, AWAY);
+}
+
+void replica_set_away(struct ctl_partition *p, int32_t broker, bool is_away)
+{
+    set_flag(p, broker, AWAY, is_away);
+}
+
+bool replica_is_restarted(const struct context *x, const struct ctl_partition *p, int32_t broker)
+{
+    const struct ctl_broker *b = context_broker(x, broker);
+
+    return b && b->epoch > p->written_zxid;
 }
 
 bool replica_is_online(const struct context *x, const struct ctl_partition *p, int32_t broker)
 {
-    return context_is_live(x, broker) && !replica_on_offline_dir(p, broker);
+    return context_is_live(x, broker) && !has_flag(p, broker, OFFLINE_DIR | AWAY);
 }
 
 bool replica_is_reachable(const struct context *x, const struct ctl_partition *p, int32_t broker)
 {
-    return context_broker(x, broker) && !replica_on_offline_dir(p, broker);
+    return context_broker(x, broker) && !has_flag(p, broker, OFFLINE_DIR | AWAY);
 }
 
 void context_clear(struct context *x)

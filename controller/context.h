@@ -52,6 +52,7 @@ struct ctl_partition {
     struct fan *fan; /* what the batch being filled has for it; NULL outside of one */
     int32_t *ids;    /* RS, AR, RR; then a byte per replica of RS */
     int32_t *isr;
+    int64_t written_zxid; /* of the state, as failover read it; not kept up */
     int32_t id;
     int32_t leader;
     int32_t leader_epoch;
@@ -179,7 +180,12 @@ void replica_remove(struct context *x, struct ctl_partition *p, int32_t broker);
 /* Whether the broker said that the replica is on a failed log directory. */
 bool replica_on_offline_dir(const struct ctl_partition *p, int32_t broker);
 void replica_set_offline_dir(struct ctl_partition *p, int32_t broker, bool is_offline);
-/* On a live broker, and not on a failed log directory. */
+/* Counts as gone for as long as a failover sorts out who went and came back. */
+bool replica_is_away(const struct ctl_partition *p, int32_t broker);
+void replica_set_away(struct ctl_partition *p, int32_t broker, bool is_away);
+/* At failover: whether the broker registered after the state was written. */
+bool replica_is_restarted(const struct context *x, const struct ctl_partition *p, int32_t broker);
+/* On a live broker, not on a failed log directory, and not away. */
 bool replica_is_online(const struct context *x, const struct ctl_partition *p, int32_t broker);
 /* The same, but brokers that are shutting down count too. */
 bool replica_is_reachable(const struct context *x, const struct ctl_partition *p, int32_t broker);

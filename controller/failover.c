@@ -6,6 +6,7 @@
 #include "controller/partition_sm.h"
 #include "controller/reassign_calls.h"
 #include "controller/replica_sm.h"
+#include "controller/restarts.h"
 #include "controller/topic_delete.h"
 #include "controller/topics.h"
 #include "zk/zk_admin.h"
@@ -89,6 +90,7 @@ enum zk_result failover_run(struct controller *c)
     r = topic_delete_load(c);
     if (r != ZK_OK)
         return r;
+    restarts_begin(c);
     /* Brokers follow no leader that they have not heard of: first of all, who is alive. */
     controller_tell_all(c, NULL);
     r = replica_sm_start(c);
@@ -98,6 +100,8 @@ enum zk_result failover_run(struct controller *c)
      * again sooner, and those that are led anew are written once. */
     if (r == ZK_OK)
         r = replica_sm_start_offline(c);
+    if (r == ZK_OK)
+        r = restarts_end(c);
     if (r == ZK_OK)
         r = partition_sm_trigger_again(c);
     if (r == ZK_OK)

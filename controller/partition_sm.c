@@ -523,12 +523,15 @@ enum zk_result partition_sm_trigger_again(struct controller *c)
 }
 
 /* A leader that is not a replica any more was left by a controller that died while it cancelled a
- * reassignment. */
+ * reassignment. One that restarted leads on where nobody stayed, but as elected now: the state is
+ * written, so that its next restart is seen (restarts.h). */
 static bool is_led(const struct controller *c, const struct ctl_partition *p)
 {
     struct node_ids rs = partition_replicas(p);
 
-    return node_ids_has(&rs, p->leader) && replica_is_online(&c->x, p, p->leader);
+    if (!node_ids_has(&rs, p->leader) || !replica_is_online(&c->x, p, p->leader))
+        return false;
+    return p->isr_count < 2 || !replica_is_restarted(&c->x, p, p->leader);
 }
 
 enum zk_result partition_sm_start(struct controller *c)

@@ -190,6 +190,7 @@ static enum zk_result refresh_chunk(struct controller *c, struct ctl_partition *
     enum zk_result r = zk_states_read(c->store, &a, states, count);
     for (size_t i = 0; r == ZK_OK && i < count; i++) {
         const struct zk_partition_state *st = &states[i];
+        v[i]->written_zxid = st->mzxid;
         if (st->result == ZK_OK && st->state.isr.count <= UINT16_MAX)
             context_set_leadership(&c->x, v[i], &st->state, st->version,
                                    st->state.controller_epoch);

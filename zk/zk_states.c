@@ -24,6 +24,7 @@ static void take(const struct zk_op *op, struct arena *a, struct zk_partition_st
 
     ret->result = op->result;
     ret->version = op->stat.version;
+    ret->mzxid = op->stat.mzxid;
     if (op->result == ZK_OK && node_state_decode(op->ret_data, a, &why, &ret->state) < 0)
         ret->result = zk_malformed(op->path, &why);
 }

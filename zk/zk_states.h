@@ -15,6 +15,7 @@ struct zk_partition_state {
     int32_t partition; /* in */
     enum zk_result result;
     int32_t version; /* partition epoch: read; or expected by an update and then the new one */
+    int64_t mzxid;   /* read: of the last write */
     struct node_state state;
 };
 

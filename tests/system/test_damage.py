@@ -149,6 +149,34 @@ def test_damaged_segments_are_cut_back(cluster):
     check_replicas_equal(cluster, topic)
 
 
+@pytest.mark.skipif(IMPL != "klamm", reason="Apache Kafka lets it lead, and acknowledged records are lost")
+def test_a_leader_is_back_before_a_controller_is_elected(cluster):
+    """Broker 3 leads and is controller, dies, loses what it wrote last, and is elected again: it leads nothing before
+    it has fetched what it lost."""
+    topic, others, chance = "back", (1, 2), random.Random(3)
+    cluster.run("stop", *others)  # which leaves 3 as the controller
+    cluster.run("start", *others, "--set", "zookeeper.session.timeout.ms=20000")
+    cluster.create_topic(topic, PARTITIONS)
+    with Load(cluster, topic, PARTITIONS, rate=2000) as load:
+        load.wait_acks(500)
+        assert cluster.controller() == 3
+        cluster.run("pause", *others)
+        cluster.run("kill", 3)
+        for partition in range(PARTITIONS):
+            cut(max(glob.glob(os.path.join(cluster.dir, "broker-3", f"{topic}-{partition}", "*.log"))), chance)
+        cluster.start(3)
+        cluster.run("resume", *others)
+        cluster.wait_in_sync(topic)
+        load.wait_acks()
+    load.check()
+    cluster.run("stop", *others)
+    cluster.start(*others)
+    cluster.wait_in_sync(topic)
+    cluster.run("stop", *cluster.numbers)
+    check_replicas_equal(cluster, topic)
+    cluster.start(*cluster.numbers)
+
+
 NONSENSE = {
     "/brokers/topics/no-json": "nonsense",
     "/brokers/topics/no-numbers": '{"version":2,"partitions":{"zero":["one"]}}',
