@@ -1,5 +1,6 @@
 """The side-by-side run: cell by cell, round by round, both sides in turns; progress, time that is left, the table."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ WARM_SHARE = 0.05  # of its CPU that goes into compiling: then it is warm
 BOUND = 3     # times the estimate: when it is over, on a machine that has other things to do
 OPENING = 15  # seconds, roughly, until both clusters are up
 NOTES = os.path.join(ROOT, "tests/bench/NOTES.md")
+JSON = os.path.join(ROOT, "build/bench-against.json")
 
 
 class Bench:
@@ -32,6 +34,10 @@ class Bench:
         self.directory = tempfile.mkdtemp(prefix="klamm-bench-", dir=place)
         self.port, self.sides, self.use = free_base_port(), [], None
         self.limits = limits.describe(self.directory, 2)
+
+    def rounds_of(self, cell):
+        """Cells that only --full adds are many: one round each."""
+        return self.rounds if matrix.is_chosen(cell) else 1
 
     def patience(self):
         """Seconds after which a tool is given up."""
@@ -85,7 +91,7 @@ class Bench:
         try:
             for name, once in (cell.prepare(self) or {}).items():
                 values[name].update({metric: [value] for metric, value in once.items()})
-            for n in range(self.rounds):
+            for n in range(self.rounds_of(cell)):
                 for side in self.sides if n % 2 == 0 else self.sides[::-1]:
                     for metric, value in cell.measure(self, side).items():
                         values[side.name].setdefault(metric, []).append(value)
@@ -94,12 +100,12 @@ class Bench:
         return values
 
 
-def estimate(cells, seconds, rounds):
+def estimate(bench, cells):
     """Seconds that it takes, roughly: measured on two cores."""
     uses = [c.cluster for c in cells]
     opened = [use for n, use in enumerate(uses) if n == 0 or use != uses[n - 1]]
-    opening = sum(OPENING + (WARM * seconds if use == "traffic" else 0) for use in opened)
-    return opening + sum(c.estimate(seconds, rounds) for c in cells)
+    opening = sum(OPENING + (WARM * bench.seconds if use == "traffic" else 0) for use in opened)
+    return opening + sum(c.estimate(bench.seconds, bench.rounds_of(c)) for c in cells)
 
 
 def minutes(seconds):
@@ -113,10 +119,9 @@ def others(values):
     return f"; others had up to {100 * most:.0f} % of the machine" if most > 0.1 else ""
 
 
-def run_cells(bench, cells, report):
-    """({cell: values}, {cell: why not}); report is called after each cell. Ctrl-C ends it with what there is."""
-    done, failed, begin = {}, {}, time.monotonic()
-    total = estimate(cells, bench.seconds, bench.rounds)
+def run_cells(bench, cells, done, report):
+    """{cell: why not}; values go to done, and report is called after each cell. Ctrl-C ends it with what there is."""
+    failed, begin, total = {}, time.monotonic(), estimate(bench, cells)
     for n, cell in enumerate(cells):
         if time.monotonic() - begin > BOUND * total:
             print(f"the time is up; not measured: {' '.join(c.name for c in cells[n:])}")
@@ -129,11 +134,11 @@ def run_cells(bench, cells, report):
         except Exception as e:  # whatever it was, the other cells can be measured
             failed[cell.name] = said = f"{type(e).__name__}: {e}".replace("\n", " ")[:600]
             bench.close()
-        spent, rest = time.monotonic() - begin, estimate(cells[n + 1:], bench.seconds, bench.rounds)
+        spent, rest = time.monotonic() - begin, estimate(bench, cells[n + 1:])
         left = max(0, min(rest * spent / max(1, total - rest), BOUND * total - spent))
         print(f"[{n + 1}/{len(cells)}, {minutes(spent)}, left about {minutes(left)}] {cell.name}: {said}", flush=True)
         report(done, failed)
-    return done, failed
+    return failed
 
 
 def have_tools(cells):
@@ -146,6 +151,18 @@ def have_tools(cells):
     return cells
 
 
+def measured_before(args):
+    """What an earlier run that was cut off has measured, of this very commit."""
+    if not args.resume or not os.path.exists(JSON):
+        return {}
+    with open(JSON, encoding="utf-8") as f:
+        before = json.load(f)
+    if before.get("commit") != results_file.commit():
+        raise SystemExit(f"{JSON} is of {before.get('commit')}, this is {results_file.commit()}: measure all of it anew, "
+                         "without --resume")
+    return before["results"]
+
+
 def run(args):
     cells = matrix.select([n for n in args.cells.split(",") if n], args.full)
     if args.list:
@@ -155,18 +172,20 @@ def run(args):
     if kept is None:
         print("no Apache Kafka to measure against")
         return 77
+    done = measured_before(args)
+    rest = [c for c in kept if c.name not in done]
     bench = Bench(args)
-    total = estimate(kept, bench.seconds, bench.rounds)
-    print(f"{len(kept)} cells, {bench.rounds} rounds of {bench.seconds} s for each side: about {minutes(total)}, at "
+    total = estimate(bench, rest)
+    print(f"{len(rest)} cells, {bench.rounds} rounds of {bench.seconds} s for each side: about {minutes(total)}, at "
           f"most {minutes(BOUND * total)}\nthis machine: {bench.limits}\n"
           "each line: Kafka / Klamm (times better: median, lowest, highest)", flush=True)
 
     def report(done, failed):
         results_file.write(os.path.join(ROOT, "build/bench-against.md"), bench, done, failed)
-        results_file.write_json(os.path.join(ROOT, "build/bench-against.json"), done, failed)
+        results_file.write_json(JSON, done, failed)
 
     try:
-        done, failed = run_cells(bench, kept, report)
+        failed = run_cells(bench, rest, done, report)
     finally:
         bench.close()
         shutil.rmtree(bench.directory, ignore_errors=True)

@@ -23,7 +23,7 @@ def whole():
             scale.Partitions(1000), scale.Partitions(10000)]
 
 
-def _is_chosen(cell):
+def is_chosen(cell):
     """One dimension at a time is varied around RF 3, acks all, 1 KiB; sizes, RF and acks in all combinations."""
     if isinstance(cell, Rdkafka):
         return (cell.rf, cell.acks) in ((1, "1"), (3, "all")) and cell.size in ("100", "1k")
@@ -45,7 +45,7 @@ def select(names, full):
     """The cells that are asked for, in that order; ValueError for a name that fits none."""
     cells = whole()
     if not names:
-        return [c for c in cells if full or _is_chosen(c)]
+        return [c for c in cells if full or is_chosen(c)]
     for name in names:
         if not any(fnmatch.fnmatch(c.name, name) for c in cells):
             raise ValueError(f"no cell is called {name}; --list names them")

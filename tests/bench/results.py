@@ -75,8 +75,8 @@ def conditions(bench, results):
         "G1, MaxGCPauseMillis=20; but with a log of warnings only, without JMX and GC log",
         "- both clusters of three brokers are up all the time and get the same load in turns; who is first "
         "changes with each round; both are warmed before the first",
-        f"- {bench.rounds} rounds, nominally {bench.seconds} s each; the load of a cell is the same number of "
-        "records for both",
+        f"- {bench.rounds} rounds (cells that only --full adds: one), nominally {bench.seconds} s each; the load of a "
+        "cell is the same number of records for both",
         f"- of all cores, other processes on the machine had: {share(results, 'others', NAMES)}",
         f"- of the CPU of Kafka's brokers, their compilers still took: {share(results, 'compiling', ['kafka'])} (not "
         "counted; but where it is much, they were not warm yet, and still interpreted what they will run compiled)",
@@ -114,4 +114,4 @@ def write(path, bench, results, failed, notes=""):
 
 def write_json(path, results, failed):
     with open(path, "w", encoding="utf-8") as f:
-        json.dump({"results": results, "failed": failed}, f, indent=1)
+        json.dump({"commit": commit(), "results": results, "failed": failed}, f, indent=1)

@@ -2,6 +2,7 @@
 
 import statistics
 from collections import namedtuple
+from itertools import zip_longest
 
 # bigger: is more better? aim: how many times better than Kafka it is meant to be. A ratio is "so many times better".
 Metric = namedtuple("Metric", "label bigger digits aim")
@@ -51,7 +52,7 @@ def memory_row(results):
     loaded = [v for v in results.values() if "rss_load" in v["kafka"] and "rss_load" in v["klamm"]]
     if not loaded:
         return []
-    most = {side: {"rss_load": [max(r) for r in zip(*(v[side]["rss_load"] for v in loaded))]}
+    most = {side: {"rss_load": [max(r) for r in zip_longest(*(v[side]["rss_load"] for v in loaded), fillvalue=0)]}
             for side in ("kafka", "klamm")}
     return rows_of("largest broker of all cells under load", most, hidden=())
 

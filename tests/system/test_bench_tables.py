@@ -57,6 +57,13 @@ def test_memory_under_load_is_the_largest_of_all_cells():
     assert (row.kafka, row.klamm) == ([450, 500], [11, 12])
 
 
+def test_memory_under_load_counts_cells_of_one_round():
+    results = {"a": {"kafka": {"rss_load": [400, 500]}, "klamm": {"rss_load": [10, 12]}},
+               "b": {"kafka": {"rss_load": [450]}, "klamm": {"rss_load": [11]}}}
+    (row,) = table.memory_row(results)
+    assert (row.kafka, row.klamm) == ([450, 500], [11, 12])
+
+
 def test_cells_are_found_by_pattern_and_unknown_ones_are_refused():
     names = [c.name for c in matrix.select(["produce-rf3-acksall-*-x1-none-tls", "start"], False)]
     assert names == [*(f"produce-rf3-acksall-{s}-x1-none-tls" for s in ("10", "100", "1k", "10k", "100k")), "start"]
