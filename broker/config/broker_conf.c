@@ -299,10 +299,12 @@ static int check_zookeeper(struct broker_conf *c, struct strbuf *why)
 
 static int parse_version(const char *key, const char *value, enum ibp *ret, struct strbuf *why)
 {
-    if (ibp_parse(str_trim(str_of(value)), ret) == 0)
+    struct str text = str_trim(str_of(value));
+
+    if (ibp_parse(text, ret) == 0)
         return 0;
-    strbuf_addf(why, "Invalid value %s for configuration %s: Version %s is not a valid version",
-                value, key, value);
+    strbuf_addf(why, "Invalid value %.*s for configuration %s: Version %.*s is not a valid version",
+                STR_ARG(text), key, STR_ARG(text));
     return -EINVAL;
 }
 

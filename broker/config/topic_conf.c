@@ -265,7 +265,7 @@ static int apply(const struct conf_option *option, struct str value, struct topi
         return -EINVAL;
     }
     if (strcmp(option->key, "message.format.version") == 0 &&
-        ibp_parse(str_trim(value), &version) < 0) {
+        ibp_parse(value = str_trim(value), &version) < 0) {
         strbuf_addf(why,
                     "Invalid value %.*s for configuration message.format.version: Version %.*s is "
                     "not a valid version",

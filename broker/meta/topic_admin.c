@@ -226,8 +226,6 @@ static int take_assignment(struct topic_creation *c, struct node_topic *node)
             .replicas = {(int32_t *)(uintptr_t)as->brokers, as->broker_count},
         };
     }
-    if (r == 0 && c->assignments[0].broker_count == 0)
-        return refuse(c, INVALID_REPLICA_ASSIGNMENT, STR("A partition needs at least one replica"));
     c->num_partitions = c->assignment_count;
     c->replication_factor = c->assignments[0].broker_count;
     return r;
@@ -303,7 +301,11 @@ static int check(struct run *run, const struct metadata_snapshot *s, struct topi
     node->count = c->assignment_count > 0 ? c->assignment_count : c->num_partitions;
     node->partitions = arena_new_array(run->a, struct node_partition, (size_t)node->count);
     r = c->assignment_count > 0 ? take_assignment(c, node) : place(run, c, node);
-    return r ? r : check_config(run, c);
+    if (r == 0)
+        r = check_config(run, c);
+    if (r == 0 && c->replication_factor == 0) /* Kafka makes such a topic, which nobody can use */
+        r = refuse(c, INVALID_REPLICA_ASSIGNMENT, STR("A partition needs at least one replica"));
+    return r;
 }
 
 /* ---- the writes ---- */

@@ -81,6 +81,10 @@ class Normal:
     def ids(self):
         return ()
 
+    def tell(self, text, name):
+        """A text of the request goes by that name; Kafka tells it again with its mark for what is no text."""
+        self.told[NO_TEXT.sub("?", text)] = name
+
     def text(self, text):
         text = NO_TEXT.sub("?", text.replace(self.dir, "DIR"))
         text = PORT.sub(lambda m: m[1] + (f"PORT+{int(m[2]) - self.side.port}" if 0 <= int(m[2]) - self.side.port < 200 else m[2]), text)
@@ -103,7 +107,7 @@ class Normal:
         if isinstance(value, bytes):
             return value.hex()
         if isinstance(value, str):
-            return value if value == NO_ID else self.told.get(value) or self.text(value)
+            return value if value == NO_ID else self.told.get(NO_TEXT.sub("?", value)) or self.text(value)
         if isinstance(value, int) and abs(value - time.time() * 1000) < DAY:
             return "now"
         return value

@@ -173,7 +173,7 @@ class Judge:
         for i, pair in enumerate(zip(*texts)):
             if len({n.text(t) for n, t in zip(self.normals, pair) if isinstance(t, str)}) > 1:
                 for n, t in zip(self.normals, pair):
-                    n.told[t] = f"text {i} of the request"
+                    n.tell(t, f"text {i} of the request")
 
     def compare_raw(self, exchange, raw, where):
         answers = [self.decoded(*x) for x in zip(self.sides.both, (exchange,) * 2, raw)]

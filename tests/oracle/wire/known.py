@@ -127,6 +127,10 @@ def no_node(d):
     return d.kafka == -1 and any(is_no_node(t["name"]) for t in d.asked["topics"])
 
 
+def without_replicas(d):
+    return d.kafka == 0 and any(a["broker_ids"] == [] for t in d.asked["topics"] for a in t["assignments"])
+
+
 def loggers(d):
     """Whose names differ, and nothing but loggers do."""
     return all(c.get("config_source", LOGGER_CONFIG) == LOGGER_CONFIG for c in [*d.kafka, *d.ours]) and any(
@@ -207,8 +211,9 @@ KNOWN = {
     "AlterPartition": ((recovery_state, ERROR),),
     "CreatePartitions": ((no_node, "results.error_code"), (order_of_brokers, "results.error_message"),
                          (clearer, "results.error_message")),
-    "CreateTopics": ((nul, "topics.error_message", "topics.error_code"), (printed_map, "topics.error_message"),
-                     (order_of_a_map, "topics.error_message"), (version_in_full, "topics.configs.value")),
+    "CreateTopics": ((nul, "topics.error_message", "topics.error_code"), (without_replicas, "topics.error_code"),
+                     (printed_map, "topics.error_message"), (order_of_a_map, "topics.error_message"),
+                     (version_in_full, "topics.configs.value")),
     "DescribeClientQuotas": ((empty_match, ERROR), (nul, "error_message")),
     "DescribeConfigs": ((version_in_full, "results.configs.value", "results.configs.synonyms.value"), (kraft, "results.configs"),
                         (loggers, "results.configs"), (documentation, "results.configs.documentation"),

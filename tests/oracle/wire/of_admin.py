@@ -31,6 +31,12 @@ def topics_of_each_version(talk):
             {"name": names[1], "count": 1, "assignments": None}, {"name": names[2], "count": 2, "assignments": None}]})
         talk("DescribeLogDirs", v % 5, {"topics": [{"topic": names[0], "partitions": [0, 3, 9]}]})
         talk("DeleteTopics", min(v, 5), {"timeout_ms": 30000, "topic_names": names})
+    bad, places = [{"name": "segment.bytes", "value": "1"}], {"one": (0, [1]), "none": (0, []), "two": (1, [2, 1])}
+    for configs in ([], bad):
+        for names in (("none",), ("one", "none"), ("none", "one"), ("one", "two"), ("two",), ("none", "two")):
+            talk("CreateTopics", 7, {"timeout_ms": 30000, "validate_only": True, "topics": [
+                {"name": "placed", "num_partitions": -1, "replication_factor": -1, "configs": configs, "assignments": [
+                    {"partition_index": p, "broker_ids": brokers} for p, brokers in map(places.get, names)]}]})
     talk.topic("by-id")
     talk("DeleteTopics", 6, {"timeout_ms": 30000, "topics": [{"name": None, "topic_id": talk.topic_id("by-id")}]})
     talk("DeleteTopics", 6, {"timeout_ms": 30000, "topics": [{"name": None, "topic_id": talk.topic_id("by-id")}]})
@@ -42,6 +48,9 @@ SETTINGS = (("retention.ms", "1000"), ("retention.ms", "x"), ("cleanup.policy", 
             ("compression.gzip.level", "5"), ("compression.gzip.level", "50"), ("segment.bytes", "14"),
             ("min.cleanable.dirty.ratio", "1.5"), ("message.timestamp.type", "logappendtime"), ("preallocate", "maybe"),
             ("follower.replication.throttled.replicas", "0:1,1:2"), ("follower.replication.throttled.replicas", "0-1"),
+            ("message.format.version", " 5 "), ("message.format.version", " 2.8 "), ("retention.ms", " 1000 "), ("retention.ms", " x "),
+            ("cleanup.policy", " x "), ("cleanup.policy", " delete , compact "), ("compression.type", " lz4 "), ("compression.type", " X "),
+            ("min.cleanable.dirty.ratio", " 1.5 "), ("preallocate", " maybe "), ("message.timestamp.type", " x "),
             ("local.retention.ms", "2000"), ("remote.storage.enable", "true"), ("unknown", "1"), ("max.compaction.lag.ms", "0"))
 
 

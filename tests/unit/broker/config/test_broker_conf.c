@@ -99,7 +99,9 @@ START_TEST(what_kafka_refuses_is_refused_with_a_reason)
     check_refused(BASE "inter.broker.protocol.version=9.9\n",
                   "Invalid value 9.9 for configuration inter.broker.protocol.version: Version 9.9 "
                   "is not a valid version");
-    check_refused(BASE "log.message.format.version=x\n", "Version x is not a valid version");
+    check_refused(BASE "log.message.format.version=x \n",
+                  "Invalid value x for configuration log.message.format.version: Version x is not "
+                  "a valid version");
     check_refused(BASE "inter.broker.protocol.version=0.10.2\n",
                   "log.message.format.version 3.0-IV1 can only be used when "
                   "inter.broker.protocol.version is set to version 0.11.0 or higher");

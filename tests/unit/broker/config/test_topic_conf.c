@@ -76,6 +76,9 @@ START_TEST(refusals_use_the_words_of_kafka)
                   "Unknown topic config name: nope");
     check_refused((struct topic_override){STR("retention.ms"), STR("x")},
                   "Invalid value x for configuration retention.ms: Not a number of type LONG");
+    check_refused((struct topic_override){STR("message.format.version"), STR(" 5 ")},
+                  "Invalid value 5 for configuration message.format.version: Version 5 is not a "
+                  "valid version");
     check_refused((struct topic_override){STR("leader.replication.throttled.replicas"), STR("1-2")},
                   "partitionId");
     check_refused((struct topic_override){STR("retention.ms"), STR_NULL}, "Null value");

@@ -143,17 +143,6 @@ START_TEST(each_check_has_its_code)
                                                     .assignment_count = 1})
                          .error,
                      INVALID_REPLICA_ASSIGNMENT);
-    const struct topic_assignment empty = {0, one, 0}, empty_gap = {1, one, 0};
-    struct topic_creation c = {.name = STR("t"),
-                               .num_partitions = -1,
-                               .replication_factor = -1,
-                               .assignments = &empty_gap,
-                               .assignment_count = 1};
-    ck_assert(
-        str_eqz(create(c).message, "partitions should be a consecutive 0-based integer sequence"));
-    c.assignments = &empty;
-    ck_assert_int_eq(create(c).error, INVALID_REPLICA_ASSIGNMENT);
-    ck_assert(str_eqz(create(c).message, "A partition needs at least one replica"));
     ck_assert_int_eq(create((struct topic_creation){.name = STR("t"),
                                                     .num_partitions = 1,
                                                     .replication_factor = 1,
@@ -177,6 +166,29 @@ START_TEST(each_check_has_its_code)
                                                     .assignment_count = 1})
                          .error,
                      NONE);
+}
+END_TEST
+
+START_TEST(that_a_replica_is_missing_is_looked_at_last)
+{
+    const int32_t none[1] = {0};
+    const struct topic_assignment empty = {0, none, 0}, empty_gap = {1, none, 0};
+    const struct topic_override bad = {STR("retention.ms"), STR("x")};
+    struct topic_creation c = {.name = STR("t"),
+                               .num_partitions = -1,
+                               .replication_factor = -1,
+                               .assignments = &empty_gap,
+                               .assignment_count = 1};
+
+    start("");
+    ck_assert(
+        str_eqz(create(c).message, "partitions should be a consecutive 0-based integer sequence"));
+    c.assignments = &empty;
+    ck_assert_int_eq(create(c).error, INVALID_REPLICA_ASSIGNMENT);
+    ck_assert(str_eqz(create(c).message, "A partition needs at least one replica"));
+    c.overrides = &bad;
+    c.override_count = 1;
+    ck_assert_int_eq(create(c).error, INVALID_CONFIG);
 }
 END_TEST
 
@@ -291,7 +303,7 @@ END_TEST
 
 TEST_MAIN("broker/meta/topic_admin", a_topic_is_written_with_its_settings_and_an_id,
           defaults_come_from_the_broker, each_check_has_its_code,
-          refusals_name_the_first_fault_and_all_nulls,
+          that_a_replica_is_missing_is_looked_at_last, refusals_name_the_first_fault_and_all_nulls,
           names_that_are_taken_collide_or_go_are_refused, a_dry_run_checks_and_writes_nothing,
           a_thousand_topics_take_a_few_round_trips, without_a_controller_nothing_is_made,
           settings_left_behind_are_replaced, a_topic_on_demand_answers_what_metadata_tells)
