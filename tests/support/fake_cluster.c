@@ -127,6 +127,25 @@ void fake_cluster_expire(struct fake_cluster *f, int id)
     fake_cluster_run(f);
 }
 
+void fake_cluster_blink(struct fake_cluster *f, const struct node_ids *ids)
+{
+    fake_zk_hold_events(f->server, true);
+    for (int i = 0; i < ids->count; i++) {
+        struct fake_broker *b = &f->brokers[ids->list[i]];
+        fake_zk_expire(b->zk);
+        controller_session_lost(b->c);
+    }
+    for (int i = 0; i < ids->count; i++) {
+        struct fake_broker *b = &f->brokers[ids->list[i]];
+        fake_zk_renew(b->zk);
+        zk_register_again(&b->reg, &b->node);
+    }
+    fake_zk_hold_events(f->server, false);
+    for (int i = 0; i < ids->count; i++)
+        controller_session_new(f->brokers[ids->list[i]].c, 0);
+    fake_cluster_run(f);
+}
+
 void fake_cluster_deinit(struct fake_cluster *f)
 {
     for (int id = 1; id <= FAKE_BROKERS_MAX; id++) {

@@ -62,6 +62,8 @@ void fake_cluster_start(struct fake_cluster *f, int id);
 void fake_cluster_kill(struct fake_cluster *f, int id);
 /* The session expires, the process lives; a new session follows. */
 void fake_cluster_expire(struct fake_cluster *f, int id);
+/* The sessions of all of them expire, and they are registered again before anybody is elected. */
+void fake_cluster_blink(struct fake_cluster *f, const struct node_ids *ids);
 
 /* partitions: "1,2,3" or "1,2;2,1" ... */
 void fake_cluster_create(struct fake_cluster *f, const char *topic, const char *partitions);

@@ -233,6 +233,27 @@ static void do_shutdown(struct world *w)
         fake_cluster_shutdown(&w->f, b->id, &left);
 }
 
+/* The controller, and others with it, are back before anybody is elected. */
+static void do_blink(struct world *w)
+{
+    struct fake_broker *active = fake_cluster_active(&w->f);
+    int32_t list[BROKERS];
+    struct node_ids ids = {list, 0};
+
+    if (!active)
+        return;
+    for (int id = 1; id <= BROKERS; id++) {
+        struct fake_broker *b = &w->f.brokers[id];
+        if (b == active || (b->is_up && roll(w, 3) == 0)) {
+            fake_zk_hook(b->zk, NULL, NULL);
+            list[ids.count++] = id;
+        }
+    }
+    fake_cluster_blink(&w->f, &ids);
+    for (int i = 0; i < ids.count; i++)
+        fake_zk_hook(w->f.brokers[list[i]].zk, maybe_expire, &w->f.brokers[list[i]]);
+}
+
 static void do_delete(struct world *w)
 {
     const char *topic = name_of((int)roll(w, TOPICS));
@@ -262,7 +283,7 @@ static void do_reassign(struct world *w)
 static void do_something(struct world *w)
 {
     w->has_altered = false;
-    switch (roll(w, 12)) {
+    switch (roll(w, 13)) {
     case 0:
     case 1:
         do_create(w);
@@ -287,6 +308,9 @@ static void do_something(struct world *w)
     case 9:
         if (!w->leaders_write) /* as they would write RS of which they have not heard */
             do_reassign(w);
+        break;
+    case 10:
+        do_blink(w);
         break;
     default:
         do_alter(w);
@@ -331,6 +355,7 @@ static void check_context(const struct world *w, const struct fake_broker *activ
 {
     struct node_ids isr = partition_isr(p), rs = partition_replicas(p);
     bool can_be_led = false;
+    int stayed = 0, came_back = 0; /* since the state was written */
 
     ck_assert(p->has_leadership);
     ck_assert_int_eq(p->leader, now->state.leader);
@@ -340,9 +365,15 @@ static void check_context(const struct world *w, const struct fake_broker *activ
     for (int32_t i = 0; i < isr.count; i++) {
         ck_assert_int_le(isr.list[i], BROKERS);
         can_be_led |= node_ids_has(&rs, isr.list[i]) && context_is_live(&active->c->x, isr.list[i]);
+        const struct fake_broker *b = &w->f.brokers[isr.list[i]];
+        bool is_replica = b->is_up && node_ids_has(&rs, b->id);
+        stayed += is_replica && b->reg.epoch < now->mzxid;
+        came_back += is_replica && b->reg.epoch > now->mzxid;
     }
     if (p->topic->is_queued || !can_be_led)
         return;
+    /* Leaders that write ISRs themselves hear of a restart only from a controller. */
+    ck_assert(stayed == 0 || came_back == 0 || w->leaders_write);
     ck_assert_int_ge(p->leader, 1);
     ck_assert(w->f.brokers[p->leader].is_up);
     ck_assert_int_eq(p->state, PARTITION_ONLINE);

@@ -6,24 +6,8 @@
 #include "tests/support/fake_cluster.h"
 #include "tests/support/test_main.h"
 
-/* Broker 1, which is the controller, and others of the list restart before anybody is elected. */
-static void restart(struct fake_cluster *f, int count)
-{
-    fake_zk_hold_events(f->server, true);
-    for (int id = 1; id <= count; id++) {
-        fake_zk_expire(f->brokers[id].zk);
-        controller_session_lost(f->brokers[id].c);
-    }
-    for (int id = 1; id <= count; id++) {
-        fake_zk_renew(f->brokers[id].zk);
-        ck_assert_int_eq(zk_register_again(&f->brokers[id].reg, &f->brokers[id].node), ZK_OK);
-    }
-    fake_zk_hold_events(f->server, false);
-    for (int id = 1; id <= count; id++)
-        controller_session_new(f->brokers[id].c, 0);
-    fake_cluster_run(f);
-    ck_assert_ptr_nonnull(fake_cluster_active(f));
-}
+static int32_t ids[] = {1, 2, 3};
+static const struct node_ids controller_alone = {ids, 1}, all = {ids, 3};
 
 static void begin(struct fake_cluster *f, const char *partitions)
 {
@@ -37,7 +21,7 @@ START_TEST(leader_follows_whoever_stayed)
     struct fake_cluster f;
 
     begin(&f, "1,2,3");
-    restart(&f, 1);
+    fake_cluster_blink(&f, &controller_alone);
     ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L2 e1 isr 2,3 v1");
     ck_assert_str_eq(fake_cluster_trace(&f), "UMR 1,2,3\n"
                                              "LISR 2,3: t-0 L1 e0 isr 1,2,3 rs 1,2,3\n"
@@ -59,7 +43,7 @@ START_TEST(follower_is_in_sync_only_when_it_has_caught_up)
     struct fake_cluster f;
 
     begin(&f, "2,1,3;3,2");
-    restart(&f, 1);
+    fake_cluster_blink(&f, &controller_alone);
     ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L2 e1 isr 2,3 v1");
     ck_assert_str_eq(fake_cluster_state(&f, "t", 1), "L3 e0 isr 3,2 v0");
     fake_cluster_deinit(&f);
@@ -71,7 +55,7 @@ START_TEST(where_all_restarted_the_next_restart_is_seen)
     struct fake_cluster f;
 
     begin(&f, "1,2,3");
-    restart(&f, 3);
+    fake_cluster_blink(&f, &all);
     ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L1 e1 isr 1,2,3 v1");
     fake_cluster_deinit(&f);
 }
@@ -83,7 +67,7 @@ START_TEST(the_only_one_in_sync_goes_on)
 
     begin(&f, "1,2,3");
     ck_assert_int_eq(fake_cluster_alter(&f, "t", 0, "1"), 0);
-    restart(&f, 1);
+    fake_cluster_blink(&f, &controller_alone);
     ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L1 e0 isr 1 v1");
     fake_cluster_deinit(&f);
 }
@@ -96,7 +80,7 @@ START_TEST(topic_in_deletion_is_deleted)
     begin(&f, "1,2,3");
     fake_zk_hold_events(f.server, true);
     fake_cluster_delete(&f, "t");
-    restart(&f, 1);
+    fake_cluster_blink(&f, &controller_alone);
     ck_assert(!fake_cluster_topic_exists(&f, "t"));
     fake_cluster_deinit(&f);
 }
