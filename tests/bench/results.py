@@ -87,11 +87,11 @@ READING = """\
 How to read it: median of the rounds, in brackets the lowest and the highest. "Times better" is the ratio within a
 round, its median and extremes: above 1, Klamm is better. Names of cells: RF, acks, size of a value, number of
 clients at a time (x), compression, listener. `produce` and `consume` are kafka-producer-perf-test and
-kafka-consumer-perf-test with their defaults, 6 partitions; MB are 10^6 bytes of values as the application has them.
-`rdkafka` is rdkafka_performance. `steady` is klamm-load at a fixed rate of records a second: from when a
-record was due to its acknowledgement. `endtoend` is EndToEndLatency. CPU and memory are the brokers' own, from /proc,
-without the CPU of a JVM's compilers. A failover counts from the end of the dead broker's session until every broker that is left names
-living leaders for all partitions."""
+kafka-consumer-perf-test with their defaults; 6 partitions, for consumers one on each broker; MB are 10^6 bytes of
+values as the application has them. `rdkafka` is rdkafka_performance. `steady` is klamm-load at a fixed rate of records
+a second: from when a record was due to its acknowledgement. `endtoend` is EndToEndLatency. CPU and memory are the
+brokers' own, from /proc, without the CPU of a JVM's compilers. A failover counts from the end of the dead broker's
+session until every broker that is left names living leaders for all partitions."""
 
 
 def rows_of(results):
