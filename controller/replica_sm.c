@@ -56,16 +56,31 @@ static void to_deletion(const struct group *g, struct ctl_partition *p)
     fanout_stop(&g->c->fanout, g->broker, p, true);
 }
 
+/* Nobody else of the ISR could lead: members that are not replicas any more were left there by a
+ * controller that died while it dropped them. */
+static bool is_last(const struct ctl_partition *p, int32_t broker, const struct node_ids *isr)
+{
+    struct node_ids rs = partition_replicas(p);
+
+    for (int32_t i = 0; i < isr->count; i++) {
+        if (isr->list[i] != broker && node_ids_has(&rs, isr->list[i]))
+            return false;
+    }
+    return true;
+}
+
 /* The state without this broker; false if it is not in the ISR, so that nothing is to be written.
  * The last member stays in the ISR: who else could be trusted to have everything? */
-static bool without(int32_t broker, struct node_state *st, struct arena *a)
+static bool without(const struct ctl_partition *p, int32_t broker, struct node_state *st,
+                    struct arena *a)
 {
     struct node_ids isr = {arena_new_array(a, int32_t, (size_t)st->isr.count + 1), 0};
+    bool keeps = is_last(p, broker, &st->isr);
 
     if (!node_ids_has(&st->isr, broker))
         return false;
     for (int32_t i = 0; i < st->isr.count; i++) {
-        if (st->isr.list[i] != broker || st->isr.count == 1)
+        if (st->isr.list[i] != broker || keeps)
             isr.list[isr.count++] = st->isr.list[i];
     }
     if (st->leader == broker)
@@ -134,7 +149,7 @@ static void sort_out(const struct group *g, struct round *rd)
         struct zk_partition_state *st = &rd->states[i];
         struct ctl_partition *p = rd->v[i];
         const char *why = partition_state_unfit(g->c, st);
-        bool is_in = !why && without(g->broker, &st->state, &rd->arena);
+        bool is_in = !why && without(p, g->broker, &st->state, &rd->arena);
         if (!is_in && rd->is_known && (why || !knows_isrs(g->c))) {
             rd->unsure[rd->unsure_count++] = p;
         } else if (why && !(st->result == ZK_NO_NODE && p->topic->is_queued)) {

@@ -5,6 +5,7 @@
 #include "zk/zk_admin.h"
 #include "zk/zk_paths.h"
 #include "zk/zk_states.h"
+#include "zk/zk_topics.h"
 
 static struct slice bytes(const char *z)
 {
@@ -278,6 +279,26 @@ START_TEST(last_of_the_isr_returns_as_leader)
 }
 END_TEST
 
+/* A controller that died while it cancelled a reassignment has left 3 in the ISR. */
+START_TEST(last_replica_of_the_isr_stays_in_it_whoever_else_is)
+{
+    struct fake_cluster f;
+    struct zk_topic t = {.name = STR("t")};
+
+    fake_cluster_init(&f, 3);
+    fake_cluster_create(&f, "t", "2,3");
+    ck_assert_int_eq(zk_topics_read(f.admin, &f.arena, &t, 1), ZK_OK);
+    t.node.partitions[0].replicas.count = 1;
+    ck_assert_int_eq(zk_topic_set(f.admin, t.name, &t.node, ZK_NO_FENCE), ZK_OK);
+    fake_cluster_kill(&f, 1);
+    fake_cluster_kill(&f, 2);
+    ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L-1 e1 isr 2,3 v1");
+    fake_cluster_start(&f, 2);
+    ck_assert_str_eq(fake_cluster_state(&f, "t", 0), "L2 e2 isr 2,3 v2");
+    fake_cluster_deinit(&f);
+}
+END_TEST
+
 TEST_MAIN("controller/partition_sm", partition_without_live_replicas_stays_new_until_one_starts,
           only_live_replicas_are_in_the_first_isr, lost_answers_do_not_lose_new_partitions,
           lost_answers_do_not_lose_elections,
@@ -286,4 +307,5 @@ TEST_MAIN("controller/partition_sm", partition_without_live_replicas_stays_new_u
           state_of_a_newer_controller_is_not_touched, node_made_by_another_controller_is_taken_over,
           unclean_election_needs_the_topics_permission,
           brokers_default_allows_unclean_election_unless_the_topic_forbids_it,
-          older_protocol_knows_no_recovery_state, last_of_the_isr_returns_as_leader)
+          older_protocol_knows_no_recovery_state, last_of_the_isr_returns_as_leader,
+          last_replica_of_the_isr_stays_in_it_whoever_else_is)
