@@ -24,7 +24,7 @@ int log_scan_tail(struct log *log, struct segment *seg, int64_t *ret_next)
         r = offset_index_last(&seg->body->offsets, &last, &any);
     if (r < 0)
         return r;
-    if (last.pos > seg->size || last.relative < 0)
+    if (any && (last.pos >= seg->size || last.relative < 0))
         return CORRUPT("%s: its last entry points at byte %u of a .log file of %u",
                        file_path(seg->body->offsets.file), last.pos, seg->size);
     max_ts = seg->max_ts;

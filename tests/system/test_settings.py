@@ -211,12 +211,19 @@ def test_passwords_are_never_said(cluster):
 @pytest.mark.skipif(IMPL == "kafka", reason="our own tool")
 def test_what_nobody_knows_may_be_a_secret(cluster):
     """Of a setting that brokers do not know the value is shown by nobody, as little as a password's."""
+    key = "my.plugins.token"
     words = [f"{cluster.programs()}/klamm", "configs", "--bootstrap-server", cluster.bootstrap(), "--entity-type",
              "brokers", "--entity-name", "1", "--force", "--alter"]
-    for act in (["--add-config", "my.plugins.token=hush-token"], ["--delete-config", "my.plugins.token"]):
+
+    def told():
+        with cluster.connect(1) as c:
+            return c.describe_configs(BROKER, "1", [key])
+    for act in (["--add-config", f"{key}=hush-token"], ["--delete-config", key]):
         done = subprocess.run([*words, *act], capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
         assert "(hidden)" in done.stdout and "hush-token" not in done.stdout + done.stderr
+        if "--add-config" in act:  # what the broker has not heard of yet cannot be deleted
+            poll("it should be told that it is set", lambda: told() == {key: None})
 
 
 def move(cluster, topic, *options):

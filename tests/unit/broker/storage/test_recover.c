@@ -208,6 +208,27 @@ START_TEST(a_clean_stop_with_a_damaged_end_is_recovered)
 }
 END_TEST
 
+/* Just where the last entry of the index points at, so that nothing lies behind it. */
+START_TEST(a_log_that_ends_at_an_index_entry_keeps_its_end)
+{
+    struct offset_entry last;
+    bool any = false;
+
+    setup();
+    log_bench_open(&b, true);
+    write_batches(50);
+    ck_assert_int_eq(offset_index_last(&b.log->segments[0]->body->offsets, &last, &any), 0);
+    ck_assert(any);
+    uint64_t batch = log_bench_file_size(&b, 0, SEGMENT_LOG) / 50;
+    ck_assert_int_eq(log_close(b.log), 0);
+    log_bench_kill(&b);
+    cut_file(0, SEGMENT_LOG, last.pos);
+    log_bench_open(&b, true);
+    log_bench_check(&b, 0, (int64_t)(last.pos / batch * 5));
+    log_bench_deinit(&b);
+}
+END_TEST
+
 START_TEST(an_end_below_the_checkpointed_start_begins_again_there)
 {
     setup();
@@ -548,6 +569,7 @@ TEST_MAIN("broker/storage/recover", a_killed_log_comes_back_whole, a_torn_batch_
           what_lies_below_the_recovery_point_is_not_read, preallocated_zeroes_are_cut,
           a_flipped_bit_in_an_index_costs_no_data, a_missing_index_is_made_again_after_a_clean_stop,
           a_clean_stop_with_a_damaged_end_is_recovered,
+          a_log_that_ends_at_an_index_entry_keeps_its_end,
           an_end_below_the_checkpointed_start_begins_again_there, leftovers_are_removed,
           a_finished_swap_is_put_in_place_and_an_unfinished_one_forgotten,
           a_malformed_epoch_file_is_made_again_from_the_batches,
