@@ -152,7 +152,7 @@ def have_tools(cells):
 
 
 def measured_before(args):
-    """What an earlier run that was cut off has measured, of this very commit."""
+    """What an earlier run that was cut off has measured, of the same broker."""
     if not args.resume or not os.path.exists(JSON):
         return {}
     with open(JSON, encoding="utf-8") as f:

@@ -18,10 +18,13 @@ def text_of(command):
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
+BROKER = ("broker", "common", "controller", "zk", "meson.build")
+
+
 def commit():
-    """What is measured; "and changes" where the tree is not what was committed."""
-    changed = text_of(["git", "status", "--porcelain", "--", ".", ":!tests/bench"])
-    return (text_of(["git", "log", "-1", "--format=%h of %cs"]) or "unknown") + (" and changes" if changed else "")
+    """The last one that changed the broker; "and changes" where the tree is not what was committed."""
+    changed = text_of(["git", "status", "--porcelain", "--", *BROKER])
+    return (text_of(["git", "log", "-1", "--format=%h of %cs", "--", *BROKER]) or "unknown") + (" and changes" if changed else "")
 
 
 def processor():

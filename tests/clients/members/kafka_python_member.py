@@ -19,7 +19,8 @@ consumer = KafkaConsumer(bootstrap_servers=bootstrap.split(","), group_id=group,
                          auto_offset_reset="earliest", partition_assignment_strategy=[assignor],
                          group_instance_id=instance, session_timeout_ms=45000 if instance else 6000,
                          heartbeat_interval_ms=1000, max_poll_interval_ms=60000 if instance else 20000,
-                         metadata_max_age_ms=5000, request_timeout_ms=10000, reconnect_backoff_max_ms=500)
+                         metadata_max_age_ms=5000, reconnect_backoff_max_ms=500,
+                         request_timeout_ms=46000 if instance else 10000)  # it wants more than a session
 
 
 class Say(ConsumerRebalanceListener):
@@ -28,7 +29,8 @@ class Say(ConsumerRebalanceListener):
 
     def on_partitions_assigned(self, assigned):
         owned = ",".join(str(p.partition) for p in sorted(assigned))
-        print("own", consumer.group_metadata().generation_id, owned or "-", flush=True)
+        generation = consumer._coordinator._generation.generation_id  # version 2 has no public way to ask
+        print("own", generation, owned or "-", flush=True)
 
 
 consumer.subscribe([topic], listener=Say())
